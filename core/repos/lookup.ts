@@ -1,0 +1,68 @@
+import { prefixed, unprefixed, type Database } from '../db/index.ts'
+import { accountColumns, type AccountRow, type Actor } from '../identity/index.ts'
+import { accessTo, type Mode, type RepoAccess } from './access.ts'
+import { repositoryColumns, type ReposTables, type RepositoryRow } from './tables.ts'
+import type { UnitName } from './units.ts'
+
+/** What a name leads to. `moved` says where; `hidden` covers missing and invisible alike. */
+export type Lookup =
+  | { readonly kind: 'found'; readonly access: RepoAccess }
+  | { readonly kind: 'moved'; readonly owner: string; readonly name: string }
+  | { readonly kind: 'hidden' }
+
+/** Finds repositories for an actor. Names match in any case. */
+export function createLookup(db: Database, disabled: () => ReadonlySet<UnitName>) {
+  const select = (actor: Actor) =>
+    db
+      .sql<ReposTables & { owner: ReposTables['account'] }>()
+      .selectFrom('repository')
+      .innerJoin('account as owner', 'owner.id', 'repository.owner_id')
+      .leftJoin('collaborator', (join) =>
+        join
+          .onRef('collaborator.repository_id', '=', 'repository.id')
+          .on('collaborator.account_id', '=', actor.account?.id ?? 0),
+      )
+      .select(prefixed('repository', repositoryColumns))
+      .select(prefixed('owner', accountColumns))
+      .select('collaborator.mode as role')
+
+  const accessOf = (actor: Actor, row: { role: string | null } & object): RepoAccess => {
+    const repo = unprefixed<RepositoryRow>(row, 'repository') as RepositoryRow
+    const owner = unprefixed<AccountRow>(row, 'owner') as AccountRow
+    return accessTo(actor, repo, owner, (row.role ?? 'none') as Mode, disabled())
+  }
+
+  const movedTo = async (ownerName: string, name: string): Promise<Lookup> => {
+    const moved = await db
+      .sql<ReposTables>()
+      .selectFrom('repository_redirect')
+      .innerJoin('account', 'account.id', 'repository_redirect.owner_id')
+      .innerJoin('repository', 'repository.id', 'repository_redirect.repository_id')
+      .innerJoin('account as owner', 'owner.id', 'repository.owner_id')
+      .select(['owner.name as owner', 'repository.name as name'])
+      .where('account.lower_name', '=', ownerName.toLowerCase())
+      .where('repository_redirect.lower_name', '=', name.toLowerCase())
+      .executeTakeFirst()
+    return moved ? { kind: 'moved', ...moved } : { kind: 'hidden' }
+  }
+
+  return {
+    /** The repository `ownerName/name` as `actor` may use it. */
+    async find(actor: Actor, ownerName: string, name: string): Promise<Lookup> {
+      const row = await select(actor)
+        .where('owner.lower_name', '=', ownerName.toLowerCase())
+        .where('repository.lower_name', '=', name.toLowerCase())
+        .executeTakeFirst()
+      if (!row) return movedTo(ownerName, name)
+      const access = accessOf(actor, row)
+      return access.mode === 'none' ? { kind: 'hidden' } : { kind: 'found', access }
+    },
+
+    /** The repository with an id, or undefined when it is missing or hidden from `actor`. */
+    async findById(actor: Actor, id: number): Promise<RepoAccess | undefined> {
+      const row = await select(actor).where('repository.id', '=', id).executeTakeFirst()
+      const access = row && accessOf(actor, row)
+      return access && access.mode !== 'none' ? access : undefined
+    },
+  }
+}
