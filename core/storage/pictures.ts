@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { imageSize } from 'image-size'
+import { Refusal } from '../plugin/index.ts'
+import type { Storage } from './storage.ts'
+
+/** What a picture may be, and what it is served as. */
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+}
+
+export type Picture = { readonly bytes: Buffer; readonly digest: string }
+
+const alphabet = /[^A-Za-z0-9+/]/
+
+/**
+ * Reads a picture that was sent as base64.
+ *
+ * @param longest most pixels of width and height
+ * @throws Refusal bad-request (not base64), invalid (no picture of a known kind, or too large)
+ */
+export function readPicture(base64: string, longest: number): Picture {
+  const text = base64.replace(/\s+/g, '')
+  const wrong = alphabet.exec(text.replace(/=+$/, ''))
+  if (wrong) throw new Refusal('bad-request', `illegal base64 data at input byte ${wrong.index}`)
+  const bytes = Buffer.from(text, 'base64')
+  const { type, width, height } = measured(bytes)
+  if (!types[type]) throw new Refusal('invalid', 'the image is none of png, jpeg, gif and webp')
+  if (width > longest || height > longest) {
+    throw new Refusal('invalid', `the image is larger than ${longest} × ${longest} pixels`)
+  }
+  return { bytes, digest: createHash('sha256').update(bytes).digest('hex') }
+}
+
+function measured(bytes: Buffer): { type: string; width: number; height: number } {
+  try {
+    const { type = '', width, height } = imageSize(bytes)
+    return { type, width, height }
+  } catch {
+    throw new Refusal('invalid', 'the image cannot be read; send png, jpeg, gif or webp')
+  }
+}
+
+/** Where pictures of one kind are kept, by their digest. */
+export function createPictures(storage: Storage, folder: 'avatars' | 'repo-avatars') {
+  const keyOf = (digest: string) => `${folder}/${digest.slice(0, 2)}/${digest}`
+  return {
+    put: ({ bytes, digest }: Picture) => storage.put(keyOf(digest), bytes),
+    delete: (digest: string) => storage.delete(keyOf(digest)),
+    /** The picture and its media type; undefined when there is none of that digest. */
+    async get(digest: string) {
+      if (!/^[0-9a-f]{64}$/.test(digest)) return undefined
+      const found = await storage.get(keyOf(digest))
+      if (!found) return undefined
+      const parts: Buffer[] = []
+      for await (const part of found.stream) parts.push(part as Buffer)
+      const bytes = Buffer.concat(parts)
+      return { bytes, type: types[measured(bytes).type] ?? 'application/octet-stream', modified: found.modified }
+    },
+  }
+}
