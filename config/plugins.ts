@@ -1,0 +1,10 @@
+/**
+ * THE list of what ships. A plugin that is not here is absent: its routes answer 404 and it has no tables.
+ * The order does not matter; what a plugin needs is started before it.
+ */
+import type { Plugin } from '#core/contract'
+import markup from '../plugins/markup/plugin.ts'
+import repositories from '../plugins/repositories/plugin.ts'
+import stars from '../plugins/stars/plugin.ts'
+
+export const shippedPlugins = [markup, repositories, stars] as unknown as readonly Plugin[]
