@@ -1,0 +1,6 @@
+import { Database } from '#core/db'
+import { Identity } from '#core/identity'
+import { Repos } from '#core/repos'
+
+/** What this plugin asks of the host. */
+export const starNeeds = { db: Database, repos: Repos, identity: Identity }

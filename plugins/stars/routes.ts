@@ -1,0 +1,122 @@
+import {
+  accountAccess,
+  Empty,
+  forbidden,
+  list,
+  notFound,
+  type Route,
+  repository,
+  route,
+  signedIn,
+  Type,
+} from '#core/http'
+import { type AccountRow, type Actor, actingAs, anonymous } from '#core/identity'
+import type { Use } from '#core/plugin'
+import type { starNeeds } from './needs.ts'
+import { addStar, hasStarred, removeStar, stargazers, starredBy } from './queries.ts'
+
+const InPath = Type.Object({
+  owner: Type.String({ description: 'Name of the owner.' }),
+  repo: Type.String({ description: 'Name of the repository.' }),
+})
+const Repositories = Type.Array(Type.Ref('Repository'))
+
+/** Who starred what. */
+export function starRoutes(use: Use<typeof starNeeds>): Route[] {
+  const { db, repos, identity } = use
+
+  /** Repositories that `starrer` starred, as far as `viewer` may know; the records show the permissions of `starrer`. */
+  const starred = async (starrer: AccountRow, viewer: Actor, call: { actor: Actor; base: string; page: Page }) => {
+    const as = call.actor.account?.id === starrer.id ? call.actor : actingAs(starrer)
+    const { rows, total } = await starredBy(repos, as, viewer, call.page)
+    return list(await repos.listing.present(rows, repos.viewer(call.actor, call.base), as), total)
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: '/user/starred',
+      operationId: 'userCurrentListStarred',
+      tag: 'user',
+      summary: 'Lists the repositories that the caller starred and may still see.',
+      access: signedIn,
+      scope: ['user', 'repository'],
+      paging: 'link',
+      answers: { 200: Repositories },
+      handle: (call) => starred(call.me, call.actor, call),
+    }),
+    route({
+      method: 'GET',
+      path: '/users/{username}/starred',
+      operationId: 'userListStarred',
+      tag: 'user',
+      summary: 'Lists the repositories that somebody starred; of others only public ones.',
+      access: accountAccess.signedIn,
+      scope: ['user'],
+      params: Type.Object({ username: Type.String({ description: 'Name of the user.' }) }),
+      paging: 'link',
+      answers: { 200: Repositories },
+      handle: (call) => starred(call.account, call.me.id === call.account.id ? call.actor : anonymous, call),
+    }),
+    route({
+      method: 'GET',
+      path: '/user/starred/{owner}/{repo}',
+      operationId: 'userCurrentCheckStarring',
+      tag: 'user',
+      summary: 'Tells whether the caller starred a repository.',
+      access: repository.readSignedIn(),
+      scope: ['user', 'repository'],
+      params: InPath,
+      answers: { 204: Empty },
+      handle: async ({ me, repo }) => {
+        if (!(await hasStarred(db, me.id, repo.repo.id))) throw notFound()
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/user/starred/{owner}/{repo}',
+      operationId: 'userCurrentPutStar',
+      tag: 'user',
+      summary: 'Stars a repository.',
+      access: repository.readSignedIn(),
+      scope: ['user', 'repository'],
+      params: InPath,
+      answers: { 204: Empty },
+      refusals: [403],
+      handle: async ({ me, repo }) => {
+        if (await identity.blocks.isBlocked(me, repo.owner)) throw forbidden('user is blocked')
+        await db.tx((tx) => addStar(tx, me.id, repo.repo.id))
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/user/starred/{owner}/{repo}',
+      operationId: 'userCurrentDeleteStar',
+      tag: 'user',
+      summary: 'Takes a star away.',
+      access: repository.readSignedIn(),
+      scope: ['user', 'repository'],
+      params: InPath,
+      answers: { 204: Empty },
+      handle: ({ me, repo }) => db.tx((tx) => removeStar(tx, me.id, repo.repo.id)),
+    }),
+    route({
+      method: 'GET',
+      path: '/repos/{owner}/{repo}/stargazers',
+      operationId: 'repoListStargazers',
+      tag: 'repository',
+      summary: 'Lists who starred a repository.',
+      access: repository.read(),
+      scope: ['repository'],
+      params: InPath,
+      paging: 'total',
+      answers: { 200: Type.Array(Type.Ref('User')) },
+      handle: async ({ repo, actor, base, page }) => {
+        const { rows, total } = await stargazers(identity, repo.repo.id, actor, page)
+        return list(identity.records.show(rows, { as: actor, base, noReply: identity.noReplyDomain() }), total)
+      },
+    }),
+  ]
+}
+
+type Page = { readonly limit: number; readonly offset: number }
