@@ -1,0 +1,70 @@
+import { anyone, answer, Empty, notFound, type RawRoute, type Route, rawRoute, repository, route } from '#core/http'
+import type { ReposTables } from '#core/repos'
+import { createPictures, readPicture } from '#core/storage'
+import type { RepositoriesUse } from '../needs.ts'
+import { UpdateRepoAvatarOption } from '../schemas.ts'
+import { InPath } from './records.ts'
+
+const longestSide = 4096
+
+/** Setting and removing the picture of a repository. */
+export function avatarRoutes(use: RepositoriesUse): Route[] {
+  const store = (repositoryId: number, avatar: string | null) =>
+    use.db.tx((tx) =>
+      tx.sql<ReposTables>().updateTable('repository').set({ avatar }).where('id', '=', repositoryId).execute(),
+    )
+  return [
+    route({
+      method: 'POST',
+      path: '/repos/{owner}/{repo}/avatar',
+      operationId: 'repoUpdateAvatar',
+      tag: 'repository',
+      summary: 'Gives a repository a picture.',
+      access: repository.admin(),
+      scope: ['repository'],
+      params: InPath,
+      body: UpdateRepoAvatarOption,
+      bodyLimit: 12_582_912,
+      answers: { 204: Empty },
+      refusals: [400, 413],
+      handle: async ({ repo, body }) => {
+        const picture = readPicture(body.image, longestSide)
+        await createPictures(use.storage, 'repo-avatars').put(picture)
+        await store(repo.repo.id, picture.digest)
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/repos/{owner}/{repo}/avatar',
+      operationId: 'repoDeleteAvatar',
+      tag: 'repository',
+      summary: 'Removes the picture of a repository.',
+      access: repository.admin(),
+      scope: ['repository'],
+      params: InPath,
+      answers: { 204: Empty },
+      handle: async ({ repo }) => void (await store(repo.repo.id, null)),
+    }),
+  ]
+}
+
+/** Serving the pictures of repositories. */
+export function pictureRoutes(use: RepositoriesUse): RawRoute[] {
+  return [
+    rawRoute({
+      method: 'GET',
+      path: '/repo-avatars/{digest}',
+      access: anyone,
+      scope: 'none',
+      handle: async ({ params }) => {
+        const found = await createPictures(use.storage, 'repo-avatars').get(params.digest ?? '')
+        if (!found) throw notFound()
+        return answer(200, found.bytes, {
+          'content-type': found.type,
+          'cache-control': 'public, max-age=21600',
+          'last-modified': found.modified.toUTCString(),
+        })
+      },
+    }),
+  ]
+}
