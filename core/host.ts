@@ -8,6 +8,7 @@ import { type App, createApp, httpConfig, httpFacts } from './http/index.ts'
 import { userSchema } from './identity/index.ts'
 import { orderPlugins, readSwitch, Refusal, switchOf } from './plugin/index.ts'
 import { checkCompat, loadExtraPlugins } from './plugins.ts'
+import { checksOf } from './checks.ts'
 import { Permission, repositorySchema } from './repos/index.ts'
 import { ownersOf, schemasOf, switchKeysOf } from './rooms.ts'
 import { version } from './version.ts'
@@ -61,23 +62,17 @@ async function extraPlugins(input: ConfigInput): Promise<Plugin[]> {
   return loadExtraPlugins(names.filter((name) => name !== ''), dirname(resolve(sources.file ?? 'app.ini')))
 }
 
-/** Makes sure that no other process does the same work on the same data folder. */
+/**
+ * Makes sure that no other process does everything on the same data folder. Processes of one half may be many: they
+ * were started so on purpose.
+ */
 async function holdFolder({ config, opened }: Booted, role: Role): Promise<() => Promise<void>> {
-  const held: { release(): Promise<void> }[] = []
-  const release = async () => {
-    for (const lock of held) await lock.release()
-  }
-  for (const half of role === 'all' ? ['web', 'work'] : [role]) {
-    const lock = await holdServe({ url: opened.url, role: half, dataDir: config.paths.data })
-    if (lock.held) {
-      held.push(lock)
-      continue
-    }
-    await release()
-    const who = lock.pid === undefined ? 'Another Switchyard' : `Another Switchyard (process ${lock.pid})`
-    throw new Refusal('conflict', `${who} already serves the data folder ${config.paths.data}. Stop it, or choose another folder with --data.`)
-  }
-  return release
+  if (role !== 'all') return async () => {}
+  const { data } = config.paths
+  const lock = await holdServe({ url: opened.url, role, dataDir: data })
+  if (lock.held) return () => lock.release()
+  const who = lock.pid === undefined ? 'another process' : `process ${lock.pid}`
+  throw new Refusal('conflict', `the data folder ${data} is in use by ${who}; stop it, or choose another with --data DIR`)
 }
 
 /** Turns everything on, bottom up; each step leaves behind how to take it back. */
@@ -191,6 +186,6 @@ function connectedTo(rooms: Booted): Connected {
       (plugin) => plugin.commands?.(registry.use(plugin.needs ?? {}, plugin.name) as never) ?? [],
     ),
     migrate: () => migrate(opened.url, ownersOf(plugins.plugins)),
-    checks: [],
+    checks: checksOf(rooms),
   }
 }

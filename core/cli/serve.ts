@@ -64,8 +64,8 @@ type Signals = ReturnType<typeof hearSignals>
 function announce({ url, firstRun }: Running, version: string, config: Config, io: Io): void {
   if (firstRun) {
     io.out('')
-    io.out(`  This host is new. Its administrator is ${firstRun.name} with the password ${firstRun.password}`)
-    io.out(`  Sign in at ${config.get('server').ROOT_URL}; the password is not shown again.`)
+    io.out(`  This host is new: ${url ?? config.get('server').ROOT_URL}`)
+    io.out(`  Its administrator is ${firstRun.name} with the password ${firstRun.password} (not shown again)`)
     io.out('')
   }
   io.out(url ? `Switchyard ${version} listening on ${url}` : `Switchyard ${version} working in the background`)

@@ -22,7 +22,7 @@ export function createOrm(kysely: Kysely<unknown>, url: string, entities: readon
         }
       },
     },
-    schemaGenerator: { createForeignKeyConstraints: true },
+    schemaGenerator: { createForeignKeyConstraints: true, ignoreSchema: ['jobs'] },
     metadataCache: { enabled: false },
     forceUndefined: false,
     loadStrategy: 'select-in',

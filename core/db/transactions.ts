@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DriverException, type EntityManager, type MikroORM } from '@mikro-orm/postgresql'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { Refusal } from '../plugin/index.ts'
 import type { Tx } from './database.ts'
 import { isTransient, translated } from './errors.ts'
@@ -9,6 +9,9 @@ import type { OpenTransaction, Pool } from './pool.ts'
 
 /** How often a transaction that met a deadlock or a serialization failure runs in all. */
 const attempts = 8
+/** From this attempt on it runs alone among all that try again, in every process: those who met do not meet again. */
+const aloneFrom = 3
+const aloneLock = 7_305_800_003
 
 export type TransactionDeps = {
   readonly pool: Pool
@@ -22,24 +25,28 @@ export function createTransactions(deps: TransactionDeps) {
   return async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runOnce(deps, work)
+        return await runOnce(deps, work, attempt >= aloneFrom)
       } catch (error) {
         if (!isTransient(error)) throw error
         if (attempt === attempts) {
           throw Object.assign(new Refusal('unavailable', 'too many changes at once, try again'), { cause: error })
         }
-        // Spread so wide that those who met do not meet again.
-        await sleep(Math.random() * Math.min(25 * 2 ** attempt, 2000))
+        await sleep(Math.random() * Math.min(10 * 2 ** attempt, 500))
       }
     }
   }
 }
 
-async function runOnce<T>({ pool, orm, outbox, log }: TransactionDeps, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function runOnce<T>(
+  { pool, orm, outbox, log }: TransactionDeps,
+  work: (tx: Tx) => Promise<T>,
+  alone: boolean,
+): Promise<T> {
   const open = await pool.begin()
   const effects: (() => void)[] = []
   let result: T
   try {
+    if (alone) await sql`select pg_advisory_xact_lock(${aloneLock})`.execute(open.sql)
     const { tx, flush } = createTx(open, orm, outbox, effects)
     result = await work(tx)
     await flush()

@@ -1,16 +1,17 @@
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import multipart from '@fastify/multipart'
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type HTTPMethods, LogController } from 'fastify'
 import { anyone } from './access.ts'
 import { checkRoutes } from './boot.ts'
 import { type CorsSettings, createCors } from './cors.ts'
 import { describe } from './describe.ts'
 import { mountDocs } from './docs.ts'
 import { createRefuser, type Refuser } from './errors.ts'
-import { createGate, endVisit, type Gatekeeper } from './gate.ts'
+import { createGate, type Gatekeeper } from './gate.ts'
 import { apiRoot, type MountedRoute, mountRoute } from './mount.ts'
 import type { Paging } from './pager.ts'
+import { badRequest } from './problems.ts'
 import { type MountedRaw, mountRaw } from './raw.ts'
 import type { Approach } from './route.ts'
 import type { TSchema } from './schema.ts'
@@ -103,7 +104,8 @@ function newServer({ facts, log }: HttpOptions, refuser: Refuser, subpath: strin
     bodyLimit: facts.bodyLimit,
     requestTimeout: wholeRequest,
     connectionTimeout: idle,
-    http: { headersTimeout: wholeHead },
+    // Without Host a request is refused by a hook, as JSON.
+    http: { headersTimeout: wholeHead, requireHostHeader: false },
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -135,13 +137,11 @@ function addHooks(app: FastifyInstance, { facts }: HttpOptions): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-content-type-options', 'nosniff')
     if (frame !== '') reply.header('x-frame-options', frame)
-    if (!cors?.(request, reply)) done()
+    if (request.headers.host === undefined && request.raw.httpVersionMinor > 0)
+      done(badRequest('the Host header is missing'))
+    else if (!cors?.(request, reply)) done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.visit) {
-      request.visit.answered = true
-      endVisit(request.visit)
-    }
     cutOffUnread(request.raw)
     if (request.log.level !== 'silent')
       request.log.info(
@@ -187,7 +187,11 @@ export async function createApp(options: HttpOptions): Promise<App> {
     const gate = createGate({ access: anyone, scope: 'none' }, keeper, facts)
     await mountDocs(app, () => describe(routes, records), { version, basePath: `${subpath}${apiRoot}`, subpath }, gate)
   }
-  app.setNotFoundHandler(createStrangerAnswer(knownPaths(routes, raw), refuser))
+  const answerStranger = createStrangerAnswer(knownPaths(routes, raw), refuser)
+  app.setNotFoundHandler(answerStranger)
+  // Below the root of the API nothing falls through to a page that takes any two names, as /{owner}/{repo} does.
+  for (const url of [apiRoot, `${apiRoot}/*`])
+    app.route({ method: app.supportedMethods as HTTPMethods[], url, handler: answerStranger })
   await app.ready()
   answerExpectations(app.server, refuser)
   return app

@@ -20,7 +20,11 @@ export const httpConfig = {
     ENABLE_SWAGGER: Type.Boolean({ default: true, description: 'Serves the description of the API and its page.' }),
     DEFAULT_PAGING_NUM: Type.Integer({ default: 30, minimum: 1, description: 'Items on a page of a list.' }),
     MAX_RESPONSE_ITEMS: Type.Integer({ default: 50, minimum: 1, description: 'Most items on a page of a list.' }),
-    DEFAULT_GIT_TREES_PER_PAGE: Type.Integer({ default: 1000, minimum: 1, description: 'Entries on a page of a tree.' }),
+    DEFAULT_GIT_TREES_PER_PAGE: Type.Integer({
+      default: 1000,
+      minimum: 1,
+      description: 'Entries on a page of a tree.',
+    }),
     DEFAULT_MAX_BLOB_SIZE: Type.Integer({
       default: 10_485_760,
       minimum: 0,
@@ -53,10 +57,13 @@ export const httpConfig = {
     ALLOW_CREDENTIALS: Type.Boolean({ default: false, description: 'Lets them send credentials.' }),
   }),
   log: Type.Object({
-    LEVEL: Type.Union(levels.map((level) => Type.Literal(level)), {
-      default: 'warn',
-      description: 'What is logged to standard error; info adds a line for each request.',
-    }),
+    LEVEL: Type.Union(
+      levels.map((level) => Type.Literal(level)),
+      {
+        default: 'warn',
+        description: 'What is logged to standard error; info adds a line for each request.',
+      },
+    ),
   }),
 }
 

@@ -3,6 +3,7 @@ import { Hindered } from '../identity/index.ts'
 import { Refusal, type RefusalKind } from '../plugin/index.ts'
 import { bare, Problem } from './problems.ts'
 import { Redirect } from './route.ts'
+import { endWork } from './visit.ts'
 
 const statusOf: Record<RefusalKind, number> = {
   'bad-request': 400,
@@ -20,7 +21,7 @@ const spoken: Readonly<Record<string, Problem>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new Problem(422, '[]: Unsupported Content-Type'),
   FST_ERR_BAD_URL: new Problem(400, 'the address of the request is malformed'),
   FST_ERR_MAX_PARAM_LENGTH: new Problem(404, 'not found'),
-  FST_ERR_CTP_BODY_TOO_LARGE: new Problem(413, 'request body is too large'),
+  FST_REQ_FILE_TOO_LARGE: new Problem(413, 'request body is too large'),
 }
 
 /** The refusal that an error means, or undefined: then it is a fault of ours. */
@@ -61,6 +62,7 @@ export function createRefuser(rootUrl: string) {
     write,
     /** Answers whatever a handler or the gate threw. Faults of ours are logged, and told without a word of why. */
     answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+      endWork(request.visit)
       if (error instanceof Redirect) return redirect(reply, error)
       const problem = problemOf(error)
       if (problem) return write(reply, problem)

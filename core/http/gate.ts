@@ -13,6 +13,7 @@ import { bare, forbidden, notFound, Problem } from './problems.ts'
 import type { Visit } from './request.ts'
 import type { Access, Approach } from './route.ts'
 import type { Shape } from './shapes.ts'
+import { watchClose } from './visit.ts'
 
 /** What this room asks of identity; its service fits as it is. */
 export type Gatekeeper = {
@@ -102,15 +103,17 @@ export function createGate(route: Guarded, keeper: Gatekeeper, facts: GateFacts)
   return async function gate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     checkAddress(request.url)
     const actor = await identify(request, reply, keeper, mayBeAnonymous)
-    const visit: Visit = { actor, params: {}, found: {}, door: undefined, working: false, answered: false }
-    // From here on the door counts the request; onResponse leaves it, also when this function throws.
-    if (door) visit.door = enter(door, governed)
+    const visit: Visit = { actor, params: {}, found: {}, door: undefined, working: true, answered: false }
+    if (door) {
+      visit.door = enter(door, governed)
+      watchClose(reply.raw, visit)
+    }
     request.visit = visit
     judgeToken(actor, request.method)
     if (route.publicOnly === 'refuse' && isPublicOnly(actor))
       throw forbidden('this endpoint is not available for public-only tokens')
     const sent = request.params as Record<string, string>
-    const params = wild === undefined ? sent : { ...sent, [wild]: sent['*'] ?? '' }
+    const params = wild === undefined ? sent : named(sent, wild)
     const bound = readParams(params)
     if (bound === undefined) throw notFound()
     visit.params = bound
@@ -126,10 +129,7 @@ export function createGate(route: Guarded, keeper: Gatekeeper, facts: GateFacts)
   }
 }
 
-/** Ends a visit once the handler is done and the answer is sent, in whichever order this happens. */
-export function endVisit(visit: Visit | null): void {
-  if (visit?.door === undefined || visit.working || !visit.answered) return
-  const { door } = visit
-  visit.door = undefined
-  door.leave()
+/** Parameters with the rest of the path under its declared name. */
+function named({ '*': rest = '', ...params }: Record<string, string>, wild: string): Record<string, string> {
+  return { ...params, [wild]: rest }
 }

@@ -4,12 +4,13 @@ import { type AnswerFacts, answeringOf, sendAnswer } from './answering.ts'
 import { type Texts, textsReader } from './bind-text.ts'
 import type { Find } from './bind-value.ts'
 import { type CallFacts, CallOfRequest } from './call.ts'
-import { createGate, endVisit, type GateFacts, type Gatekeeper } from './gate.ts'
+import { createGate, type GateFacts, type Gatekeeper } from './gate.ts'
 import { mountPath } from './mount-path.ts'
 import { bodyReader } from './read-body.ts'
 import type { Visit } from './request.ts'
 import type { Route } from './route.ts'
 import type { Records, Wire } from './shapes.ts'
+import { endWork } from './visit.ts'
 
 /** A REST route with the plugin that owns it, and that plugin's door. `off`: its face, for the description. */
 export type MountedRoute = { readonly plugin: string; readonly route: Route; readonly door?: Gate; readonly off?: Face }
@@ -65,15 +66,13 @@ export function mountRoute(mounted: MountedRoute, context: MountContext): void {
     onRequest: gate,
     async handler(request, reply) {
       const visit = request.visit as Visit
-      visit.working = true
       let result: unknown
       try {
         const query = readQuery ? readQuery(request.query as Texts) : nothing
         const body = readBody ? await readBody(request) : nothing
         result = await handle(Object.assign(new CallOfRequest(request, visit, facts, query, body), visit.found))
       } finally {
-        visit.working = false
-        endVisit(visit)
+        endWork(visit)
       }
       reply.header('cache-control', cacheControl)
       return sendAnswer(request, reply, answering, result, facts)

@@ -3,10 +3,11 @@ import type { Actor, ScopeCategory } from '../identity/index.ts'
 import type { Gate } from '../plugin/index.ts'
 import { baseOf, type CallFacts } from './call.ts'
 import { problemOf } from './errors.ts'
-import { createGate, endVisit, type GateFacts, type Gatekeeper } from './gate.ts'
+import { createGate, type GateFacts, type Gatekeeper } from './gate.ts'
 import { mountPath } from './mount-path.ts'
 import type { Visit } from './request.ts'
 import type { Access, Answer } from './route.ts'
+import { endWork } from './visit.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -91,6 +92,7 @@ function callOf(request: FastifyRequest, visit: Visit, facts: CallFacts): RawCal
 /** The refusals of one raw route: what they are is decided by the room, how they are written by the route. */
 function refusalWriter(route: RawRoute, answerError: ErrorAnswer): ErrorAnswer {
   return (error, request, reply) => {
+    endWork(request.visit)
     const problem = problemOf(error)
     if (problem?.status === 401 && route.realm !== undefined)
       reply.header('www-authenticate', `Basic realm="${route.realm}", charset="UTF-8"`)
@@ -136,14 +138,12 @@ export function mountRaw(
       errorHandler: refusalWriter(route, answerError),
       async handler(request, reply) {
         const visit = request.visit as Visit
-        visit.working = true
         try {
           const { status, body, headers } = await handle(callOf(request, visit, facts))
           reply.code(status ?? 200).headers(headers)
           return body === undefined ? reply.send() : reply.send(body)
         } finally {
-          visit.working = false
-          endVisit(visit)
+          endWork(visit)
         }
       },
     })

@@ -13,7 +13,7 @@ export type Visit = {
   found: object
   /** The door of the plugin that the request is inside of. */
   door: Gate | undefined
-  /** The handler is still at work, though the client may have gone. */
+  /** Gate or handler is still at work, though the client may have gone. */
   working: boolean
   answered: boolean
 }

@@ -102,7 +102,7 @@ export type Call<P, Q, B, S> = S & {
   parts(limits: { fileSize: number; files?: number }): AsyncIterable<Part>
 }
 
-/** One part of a multipart body. `file.truncated` is true at the end of a file that is larger than the limit. */
+/** One part of a multipart body. Reading a file that is larger than the limit fails with 413. */
 export type Part =
   | { readonly type: 'field'; readonly fieldname: string; readonly value: unknown }
   | {
@@ -110,7 +110,7 @@ export type Part =
       readonly fieldname: string
       readonly filename: string
       readonly mimetype: string
-      readonly file: NodeJS.ReadableStream & { readonly truncated: boolean }
+      readonly file: NodeJS.ReadableStream
     }
 
 /** An answer that is more than a body. `body` may be a stream or a Buffer where the schema is `Bytes` or `Text`. */

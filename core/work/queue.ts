@@ -17,7 +17,7 @@ export type Queues = {
   dropTicks(name: string): Promise<void>
   /** Takes no more from the queues. */
   pause(): Promise<void>
-  /** Closes at once; pause and wait first. */
+  /** Closes and leaves what still runs to itself; pause and wait first. */
   close(): Promise<void>
 }
 
@@ -61,10 +61,11 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     }
     return queue
   }
+  /** Lets go of runs that do not end. A forced close would leave BullMQ's wait for the next entry behind, for an hour. */
+  const abandoned = Promise.withResolvers<void>()
   const work = async ({ id = '' }: { id?: string | undefined }) => {
     const tick = tickOf(id)
-    if (tick) await options.tick(tick.name, tick.at)
-    else await options.run(id)
+    await Promise.race([tick ? options.tick(tick.name, tick.at) : options.run(id), abandoned.promise])
   }
   await queueOf(mainLane).waitUntilReady()
 
@@ -109,7 +110,8 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
       await Promise.all([...workers.values()].map((worker) => worker.pause(true)))
     },
     async close() {
-      await Promise.all([...workers.values()].map((worker) => worker.close(true)))
+      abandoned.resolve()
+      await Promise.all([...workers.values()].map((worker) => worker.close()))
       await Promise.all([...queues.values()].map((queue) => queue.close()))
       backend.close()
     },

@@ -1,3 +1,16 @@
+/** Old histories carry these; they harm nobody. */
+const harmless = [
+  'zeroPaddedFilemode',
+  'missingSpaceBeforeDate',
+  'missingSpaceBeforeEmail',
+  'missingNameBeforeEmail',
+  'badTimezone',
+]
+
+function tolerate(section: string) {
+  return Object.fromEntries(harmless.map((fault) => [`${section}.${fault}`, 'ignore']))
+}
+
 /** Settings that hold for every git that we start, whatever a repository's own config says. */
 const settings: Readonly<Record<string, string>> = {
   'safe.directory': '*',
@@ -26,18 +39,14 @@ const settings: Readonly<Record<string, string>> = {
   'transfer.unpackLimit': '16',
   'transfer.fsckObjects': 'false',
   'receive.fsckObjects': 'true',
-  // Old histories carry these; they harm nobody.
-  'receive.fsck.zeroPaddedFilemode': 'ignore',
-  'receive.fsck.missingSpaceBeforeDate': 'ignore',
-  'receive.fsck.missingSpaceBeforeEmail': 'ignore',
-  'receive.fsck.missingNameBeforeEmail': 'ignore',
-  'receive.fsck.badTimezone': 'ignore',
+  ...tolerate('receive.fsck'),
+  ...tolerate('fsck'),
   'receive.advertisePushOptions': 'true',
   'receive.denyCurrentBranch': 'ignore',
   'uploadpack.allowFilter': 'true',
   'uploadpack.allowAnySHA1InWant': 'true',
-  // Our own refs (see transport.ts) are nobody else's business.
-  'transfer.hideRefs': 'refs/switchyard',
+  // Our own refs (see receive.ts) are nobody else's business.
+  'uploadpack.hideRefs': 'refs/switchyard',
   'protocol.version': '2',
   'pack.writeBitmaps': 'true',
   // Not text that an archive or a diff of a hostile repository should start.

@@ -20,8 +20,9 @@ export type NewCommit = {
 
 /** `Name <mail> seconds offset`, without the characters that would end a field. */
 export function signerLine({ name, email, date = new Date() }: Signer): string {
-  const person = [clean(name), `<${clean(email)}>`].filter((part) => part !== '').join(' ')
-  return `${person} ${gitDate(date)}`
+  const mail = clean(email)
+  // git calls a commit broken that has no name at all.
+  return `${clean(name) || mail || 'unknown'} <${mail}> ${gitDate(date)}`
 }
 
 function clean(text: string) {

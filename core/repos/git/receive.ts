@@ -124,7 +124,7 @@ async function receive(repo: GitRepo, body: Readable, options: ReceiveOptions, c
   if (request.commands.length === 0) return
   client.use(request.capabilities)
   const push: Push = { commands: request.commands, options: request.options, atomic: request.atomic }
-  const verdicts = await options.check(push)
+  const verdicts = (await options.check(push)).map((verdict, index) => (isOurs(push.commands[index]) ? hidden : verdict))
   const refused = await tellRefusals(client, push, verdicts)
   const wanted = push.commands.filter(({ ref }) => !refused.has(ref))
   if (wanted.length === 0) {
@@ -137,6 +137,13 @@ async function receive(repo: GitRepo, body: Readable, options: ReceiveOptions, c
   const results = push.commands.map((command) => resultOf(command, names, run.refs, refused))
   await finish(repo, results, push, run.unpack, options, client)
 }
+
+/** Refs that only `as` of a verdict leads to. */
+function isOurs(command: PushCommand | undefined) {
+  return command?.ref.startsWith('refs/switchyard/')
+}
+
+const hidden: Verdict = { accept: false, message: '', scope: 'ref', reason: 'deny updating a hidden ref' }
 
 function nameInGit(ref: string, verdict: Verdict | undefined): [string, string][] {
   return verdict?.accept && verdict.as ? [[ref, verdict.as]] : []

@@ -4,7 +4,7 @@ import { Refusal } from '../../plugin/index.ts'
 import type { ObjectType } from './cat-file.ts'
 import { type CommitFacts, readCommit, readTag, type TagFacts } from './commit.ts'
 import type { GitRepo } from './git.ts'
-import { isRefName, refNameFault } from './names.ts'
+import { isBranchName, isRefName, refNameFault } from './names.ts'
 import { isObjectId } from './revision.ts'
 import { GitFailure } from './run.ts'
 
@@ -35,9 +35,9 @@ const format = ['%(refname)', '%(objectname)', '%(objecttype)', '%(*objectname)'
 
 /** Refs in order of their names, one git command. Our internal refs/switchyard is left out. */
 export async function listRefs(repo: GitRepo, { prefixes = [], limit }: ListRefsOptions = {}): Promise<Ref[]> {
-  if (prefixes.some((prefix) => refNameFault(prefix.replace(/\/$/, '')) !== undefined)) return []
+  if (!prefixes.every((prefix) => prefix.startsWith('refs/') && !refNameFault(prefix.replace(/\/$/, '')))) return []
   // for-each-ref matches whole components, so it gets the folders and we look at the rest.
-  const folders = prefixes.map((prefix) => prefix.slice(0, prefix.lastIndexOf('/') + 1) || 'refs/')
+  const folders = prefixes.map((prefix) => prefix.slice(0, prefix.lastIndexOf('/') + 1))
   const output = await repo.text(['for-each-ref', `--format=${format}`, ...folders])
   const refs: Ref[] = []
   for (const line of output === '' ? [] : output.split('\n')) {
@@ -199,8 +199,7 @@ export async function readHead(repo: GitRepo): Promise<string | undefined> {
 
 /** Points HEAD to a branch, which need not exist. */
 export async function writeHead(repo: GitRepo, branch: string): Promise<void> {
-  const ref = `refs/heads/${branch}`
-  if (!isRefName(ref)) throw new Refusal('invalid', `invalid branch name [name: ${branch}]`)
-  await repo.run(['symbolic-ref', 'HEAD', ref])
+  if (!isBranchName(branch)) throw new Refusal('invalid', `invalid branch name [name: ${branch}]`)
+  await repo.run(['symbolic-ref', 'HEAD', `refs/heads/${branch}`])
   await syncFolder(repo.path)
 }

@@ -19,9 +19,8 @@ export function protocolVariables(protocol: string | undefined): Record<string, 
   return protocol && /^[0-9a-z]+=[0-9a-z]+(?::[0-9a-z]+=[0-9a-z]+)*$/i.test(protocol) ? { GIT_PROTOCOL: protocol } : {}
 }
 
-function hiding(hide: readonly string[] | undefined) {
-  // One more value would replace ours, so ours is among them; git takes one key several times, our environment once.
-  return hide?.length ? hide.flatMap((prefix) => ['-c', `transfer.hideRefs=${prefix}`]) : []
+function hiding(hide: readonly string[] = []) {
+  return hide.flatMap((prefix) => ['-c', `transfer.hideRefs=${prefix}`])
 }
 
 /** What version 2 offers depends on git and the object format alone; nobody needs a process for it. */
@@ -39,7 +38,9 @@ export async function advertise(
   const head = options.bare ? Buffer.alloc(0) : Buffer.concat([pkt(`# service=${service}\n`), flush])
   const variables = protocolVariables(options.protocol)
   const command = service.slice('git-'.length)
-  const args = [...hiding(options.hide), command, '--http-backend-info-refs', repo.path]
+  // Receiving git must be able to write our own refs, so it hides them only here.
+  const own = service === 'git-receive-pack' ? ['refs/switchyard'] : []
+  const args = [...hiding([...own, ...(options.hide ?? [])]), command, '--http-backend-info-refs', repo.path]
   if (service === 'git-upload-pack' && /(?:^|:)version=2(?:$|:)/.test(variables.GIT_PROTOCOL ?? '')) {
     const format = await readObjectFormat(repo)
     const offer = offers.get(format) ?? repo.run(args, { env: variables }).then(({ stdout }) => stdout)
