@@ -6,5 +6,7 @@ import type { Plugin } from '#core/contract'
 import markup from '../plugins/markup/plugin.ts'
 import repositories from '../plugins/repositories/plugin.ts'
 import stars from '../plugins/stars/plugin.ts'
+import topics from '../plugins/topics/plugin.ts'
+import watching from '../plugins/watching/plugin.ts'
 
-export const shippedPlugins = [markup, repositories, stars] as unknown as readonly Plugin[]
+export const shippedPlugins = [markup, repositories, stars, topics, watching] as unknown as readonly Plugin[]

@@ -8,9 +8,11 @@ import {
   Config as ConfigToken,
   createPluginHost,
   createRegistry,
+  createSwitches,
   type PluginHost,
   type Registry,
   service,
+  Switches,
   switchOf,
 } from './plugin/index.ts'
 import { createRepos, git, ownerGrant, type ReposConfig, Repos, reposConfig, reposListeners } from './repos/index.ts'
@@ -132,6 +134,7 @@ async function openRooms(first: Config, shipped: readonly Plugin[], progress: (l
 
   registry.provide(ConfigToken, config)
   registry.provide(SecretsToken, secrets)
+  registry.provide(Switches, createSwitches(plugins))
   registry.provide(Database, db)
   registry.provide(Presenters, presenters)
   registry.provide(Identity, identity)

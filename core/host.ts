@@ -11,7 +11,7 @@ import { checkCompat, loadExtraPlugins } from './plugins.ts'
 import { checksOf } from './checks.ts'
 import { Permission, repositorySchema } from './repos/index.ts'
 import { ownersOf, schemasOf, switchKeysOf } from './rooms.ts'
-import { version } from './version.ts'
+import { apiVersion, version } from './version.ts'
 
 /** A process lets requests and jobs end for so long when it stops, in ms. */
 const grace = 2_500
@@ -113,7 +113,7 @@ export async function buildApp(rooms: Booted, validateAnswers = false): Promise<
       log: config.get('log', httpConfig.log),
     },
     server.ROOT_URL,
-    version,
+    apiVersion,
   )
   const presenters = registry.find(Presenters)
   const mounted = plugins.plugins.map((plugin) => ({

@@ -8,6 +8,7 @@ import { httpConfig } from './http/index.ts'
 import { identityConfig, identityEntities, identityMigrations } from './identity/index.ts'
 import { switchOf } from './plugin/index.ts'
 import { reposConfig, reposEntities, reposMigrations } from './repos/index.ts'
+import { storageConfig } from './storage/index.ts'
 import { workEntities, workMigrations } from './work/index.ts'
 
 /** All entities of the host. */
@@ -29,7 +30,7 @@ export function ownersOf(plugins: readonly Plugin[]): Owner[] {
 
 /** Sections of app.ini by owner. */
 export function schemasOf(plugins: readonly Plugin[]): SectionSchemas[] {
-  const ours: SectionSchemas[] = [identityConfig, reposConfig, httpConfig, pluginsConfig]
+  const ours: SectionSchemas[] = [identityConfig, reposConfig, storageConfig, httpConfig, pluginsConfig]
   return [...ours, ...plugins.map((plugin) => (plugin.config ?? {}) as SectionSchemas)]
 }
 

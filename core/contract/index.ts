@@ -11,6 +11,8 @@ import type { ConfigSections, Manifest, Needs, Use } from '../plugin/index.ts'
 import type { Command } from '../cli/command.ts'
 import type { Job, Listener, Schedule } from '../work/index.ts'
 
+export { apiVersion } from '../version.ts'
+
 export type Plugin<N extends Needs = Needs, C extends ConfigSections = ConfigSections> = Manifest<N, C> & {
   /** Tables that the plugin owns. They stay while it is off. */
   readonly entities?: readonly EntitySchema[]

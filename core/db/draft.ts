@@ -30,9 +30,7 @@ export async function draftMigration({ url, owners, entities }: DraftOptions): P
 function readable(difference: string): string[] {
   return difference
     .split(/;\s*\n+|;\s*$/)
-    .map((statement) =>
-      statement.trim().replaceAll(/"([a-z_][a-z0-9_]*)"/g, (all, name) => (reserved.has(name) ? all : name)),
-    )
+    .map((statement) => statement.trim().replaceAll(quotes, unquote))
     .filter((statement) => statement !== '')
     .map((statement) => {
       const table = /^(create table \S+) \((.*)\)$/s.exec(statement)
@@ -40,20 +38,17 @@ function readable(difference: string): string[] {
     })
 }
 
-const reserved = new Set([
-  'user',
-  'order',
-  'group',
-  'table',
-  'column',
-  'check',
-  'default',
-  'end',
-  'desc',
-  'from',
-  'to',
-  'limit',
-])
+/** A text, which stays as it is, or a quoted name. */
+const quotes = /'(?:[^']|'')*'|"([a-z_][a-z0-9_]*)"/g
+const unquote = (all: string, name?: string) => (name && !reserved.has(name) ? name : all)
+
+const reserved = new Set(
+  `all and any array as asc both case cast check collate column constraint create default desc distinct do else end
+  except false fetch for foreign from grant group having in into is leading limit not null offset on only or order
+  primary references returning select some table then to trailing true union unique user using when where window with`.split(
+    /\s+/,
+  ),
+)
 
 /** Splits at commas outside brackets and quotes. */
 function columnsOf(list: string): string[] {

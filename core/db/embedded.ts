@@ -31,7 +31,7 @@ const settings = {
   max_wal_size: '1GB',
   random_page_cost: '1.1',
   synchronous_commit: 'on',
-  deadlock_timeout: '200ms',
+  deadlock_timeout: '100ms',
   jit: 'off',
   max_parallel_workers_per_gather: '0',
   timezone: 'UTC',

@@ -43,7 +43,7 @@ export function answeringOf(
     const wire = (schema.wire ?? 'json') as Writer['wire']
     writers.set(Number(status), { wire, schema: wire === 'json' ? wireOf(schema) : undefined })
   }
-  const success = [...writers.keys()].filter((status) => status < 300)
+  const success = [...writers.keys()].filter((status) => status < 400)
   return { writers, standard: Math.min(...success, 599), paging: route.paging }
 }
 

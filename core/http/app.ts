@@ -90,9 +90,9 @@ function loggerOf(log: HttpOptions['log']) {
 }
 
 let counted = 0
-const processName = process.pid.toString(36)
+const started = `${process.pid.toString(36)}-${Date.now().toString(36)}`
 /** Names a request in the log and in answers of 500; unique among the processes of a host. */
-const nextId = () => `${processName}-${Date.now().toString(36)}-${(counted++).toString(36)}`
+const nextId = () => `${started}-${(counted++).toString(36)}`
 
 function newServer({ facts, log }: HttpOptions, refuser: Refuser, subpath: string): FastifyInstance {
   const app = fastify({

@@ -16,7 +16,8 @@ function faultOf({ route }: MountedRoute): string | undefined {
   if (route.scope === undefined) return "declares no scope ('none' is one)"
   if (!route.operationId) return 'has no operationId'
   if (!route.path.startsWith('/')) return 'has a path that does not start with a slash'
-  if (!Object.keys(route.answers ?? {}).some((status) => /^2\d\d$/.test(status))) return 'declares no successful answer'
+  if (!Object.keys(route.answers ?? {}).some((status) => /^[23]\d\d$/.test(status)))
+    return 'declares no successful answer'
   if (Object.values(route.answers).some((schema) => typeof schema !== 'object')) return 'has an answer without a schema'
   const { names } = mountPath(route.path, route.mount)
   const stray = Object.keys(route.params?.properties ?? {}).find((name) => !names.includes(name))

@@ -76,7 +76,10 @@ export class Redirect extends Error {
   }
 }
 
-/** What a handler is given. */
+/**
+ * What a handler is given: what its access found, and this. Take fields by name: a spread copy lacks those that are
+ * made on demand, and an access must not find anything under one of these names.
+ */
 export type Call<P, Q, B, S> = S & {
   readonly actor: Actor
   readonly params: P

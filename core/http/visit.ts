@@ -18,9 +18,9 @@ function noteClose(this: Watched): void {
   leaveWhenOver(visit)
 }
 
-/** Notes that gate and handler are done with a request, however it went. */
-export function endWork(visit: Visit | null): void {
-  if (visit === null) return
+/** Notes that gate and handler are done with a request, however it went. Requests that met no gate have no visit. */
+export function endWork(visit: Visit | null | undefined): void {
+  if (!visit) return
   visit.working = false
   leaveWhenOver(visit)
 }

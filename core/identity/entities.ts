@@ -112,6 +112,7 @@ export const SshKey = defineEntity({
     title: p.string(),
     /** As written in authorized_keys, without the comment. */
     content: p.text(),
+    comment: p.text().default(''),
     fingerprint: p.string().unique(),
     created_at: p.datetime().defaultRaw('now()'),
     last_used_at: p.datetime().nullable(),

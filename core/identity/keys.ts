@@ -15,11 +15,11 @@ export function createKeys(db: Database) {
   return {
     /** @throws Refusal invalid: malformed, or content or title used already */
     async add(tx: Tx, accountId: number, key: { title: string; content: string }): Promise<SshKeyRow> {
-      const { content, fingerprint } = parsePublicKey(key.content)
+      const { content, comment, fingerprint } = parsePublicKey(key.content)
       const sql = tx.sql<IdentityTables>()
       const row = await sql
         .insertInto('ssh_key')
-        .values({ account_id: accountId, title: key.title, content, fingerprint })
+        .values({ account_id: accountId, title: key.title, content, comment, fingerprint })
         .onConflict((on) => on.doNothing())
         .returningAll()
         .executeTakeFirst()

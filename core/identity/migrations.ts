@@ -101,4 +101,8 @@ export const identityMigrations: readonly Migration[] = [
       `alter table totp_device add constraint totp_device_account_id_foreign foreign key (account_id) references account (id) on update cascade on delete cascade`,
     ],
   },
+  {
+    name: '0002-ssh-key-comment',
+    up: [`alter table ssh_key add column comment text not null default ''`],
+  },
 ]

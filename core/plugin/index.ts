@@ -3,6 +3,7 @@
  * It knows no HTTP and no SQL; what other rooms do for a plugin comes in through `activate`.
  */
 export * from './config.ts'
+export * from './features.ts'
 export * from './host.ts'
 export * from './manifest.ts'
 export * from './order.ts'

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
-import { AccountDeleting, type AccountGrant } from '../identity/index.ts'
+import { AccountBlocked, AccountDeleting, type AccountGrant } from '../identity/index.ts'
+import type { Tx } from '../db/index.ts'
 import { Refusal } from '../plugin/index.ts'
 import { after, inside, type Listener } from '../work/index.ts'
 import { RepositoryDeleted } from './events.ts'
 import * as git from './git/index.ts'
-import { deleteRecord } from './lifecycle.ts'
+import { deleteRecord, setRole } from './lifecycle.ts'
 import type { Repos } from './repos.ts'
 import type { ReposTables } from './tables.ts'
 
@@ -24,6 +25,15 @@ export function reposListeners(repos: Repos): Listener[] {
       },
       { whileOff: true },
     ),
+    inside(
+      AccountBlocked,
+      'repos.account-blocked',
+      async (tx, { accountId, blockedId }) => {
+        await endRoles(tx, accountId, blockedId)
+        await endRoles(tx, blockedId, accountId)
+      },
+      { whileOff: true },
+    ),
     after(
       RepositoryDeleted,
       'repos.remove-folder',
@@ -31,6 +41,20 @@ export function reposListeners(repos: Repos): Listener[] {
       { whileOff: true },
     ),
   ]
+}
+
+/** Takes all roles in the repositories of one account from another. */
+async function endRoles(tx: Tx, ownerId: number, accountId: number): Promise<void> {
+  const roles = await tx
+    .sql<ReposTables>()
+    .selectFrom('collaborator')
+    .innerJoin('repository', 'repository.id', 'collaborator.repository_id')
+    .select('repository.id')
+    .where('repository.owner_id', '=', ownerId)
+    .where('collaborator.account_id', '=', accountId)
+    .orderBy('repository.id')
+    .execute()
+  for (const { id } of roles) await setRole(tx, id, accountId, 'none')
 }
 
 /** A role in somebody's repository lets one know of its owner, however hidden he is otherwise. */

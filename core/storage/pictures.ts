@@ -1,7 +1,17 @@
 import { createHash } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
 import { imageSize } from 'image-size'
+import type { Config } from '../config/index.ts'
 import { Refusal } from '../plugin/index.ts'
 import type { Storage } from './storage.ts'
+
+/** Keys of app.ini that this room reads. */
+export const storageConfig = {
+  picture: Type.Object({
+    AVATAR_MAX_WIDTH: Type.Integer({ default: 4096, minimum: 1, description: 'Most pixels across of a picture.' }),
+    AVATAR_MAX_HEIGHT: Type.Integer({ default: 4096, minimum: 1, description: 'Most pixels down of a picture.' }),
+  }),
+}
 
 /** What a picture may be, and what it is served as. */
 const types: Readonly<Record<string, string>> = {
@@ -18,18 +28,19 @@ const alphabet = /[^A-Za-z0-9+/]/
 /**
  * Reads a picture that was sent as base64.
  *
- * @param longest most pixels of width and height
+ * @param config asked for the largest sides
  * @throws Refusal bad-request (not base64), invalid (no picture of a known kind, or too large)
  */
-export function readPicture(base64: string, longest: number): Picture {
+export function readPicture(base64: string, config: Pick<Config, 'get'>): Picture {
   const text = base64.replace(/\s+/g, '')
   const wrong = alphabet.exec(text.replace(/=+$/, ''))
   if (wrong) throw new Refusal('bad-request', `illegal base64 data at input byte ${wrong.index}`)
   const bytes = Buffer.from(text, 'base64')
   const { type, width, height } = measured(bytes)
   if (!types[type]) throw new Refusal('invalid', 'the image is none of png, jpeg, gif and webp')
-  if (width > longest || height > longest) {
-    throw new Refusal('invalid', `the image is larger than ${longest} × ${longest} pixels`)
+  const { AVATAR_MAX_WIDTH: widest, AVATAR_MAX_HEIGHT: highest } = config.get('picture', storageConfig.picture)
+  if (width > widest || height > highest) {
+    throw new Refusal('invalid', `the image is larger than ${widest} × ${highest} pixels`)
   }
   return { bytes, digest: createHash('sha256').update(bytes).digest('hex') }
 }

@@ -16,9 +16,11 @@
  * - Order matters at the ends: start after the plugins have started, stop before they stop.
  */
 export * from './declare.ts'
+export type { WorkOptions } from './engine.ts'
 export { workEntities } from './entities.ts'
 export { type EnqueueOptions, Jobs } from './jobs.ts'
 export { workMigrations } from './migrations.ts'
 export type { WorkLog } from './retry.ts'
+export { rhythmOf } from './rhythm.ts'
 export type { Retention, WorkCounts } from './sweep.ts'
-export { createWork, type Role, type Undo, type Work, type WorkOptions } from './work.ts'
+export { createWork, type Role, type Undo, type Work } from './work.ts'

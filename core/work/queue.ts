@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as bullmq from 'bullmq'
 import { createPostgresBackend, getNextMillis, type Queue, type RepeatOptions, type Worker, withBackend } from 'bullmq'
 import { Redis } from 'ioredis'
@@ -67,7 +68,9 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     const tick = tickOf(id)
     await Promise.race([tick ? options.tick(tick.name, tick.at) : options.run(id), abandoned.promise])
   }
-  await queueOf(mainLane).waitUntilReady()
+  const ready = queueOf(mainLane).waitUntilReady()
+  if (options.redisUrl) await within(5000, ready, 'Redis ([queue] REDIS_URL) does not answer')
+  else await ready
 
   return {
     async hand(lane, pointers) {
@@ -116,6 +119,12 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
       backend.close()
     },
   }
+}
+
+/** BullMQ waits for Redis without end; an operator who mistyped the URL should hear of it. */
+async function within(ms: number, work: Promise<unknown>, complaint: string): Promise<void> {
+  const late = Symbol('late')
+  if ((await Promise.race([work, sleep(ms, late, { ref: false })])) === late) throw new Error(complaint)
 }
 
 /** What ends leaves no trace in the queue: the record is in PostgreSQL. */

@@ -1,6 +1,5 @@
 /** Where this room reports. `Log` of the host fits. */
 export type WorkLog = {
-  info(message: string): void
   error(message: string, error: unknown): void
 }
 

@@ -1,10 +1,12 @@
 import { definePlugin } from '#core/contract'
+import { SearchTerms } from '#plugins/repositories'
 import { starEntities } from './entities.ts'
-import { starListeners } from './listeners.ts'
 import { starMigrations } from './migrations.ts'
 import { starNeeds } from './needs.ts'
 import { starPresenters } from './presenters.ts'
 import { starRoutes } from './routes.ts'
+import { starSearch } from './search.ts'
+import { stars } from './stars.ts'
 
 export default definePlugin({
   name: 'stars',
@@ -16,5 +18,6 @@ export default definePlugin({
   migrations: starMigrations,
   presents: starPresenters,
   routes: starRoutes,
-  listeners: starListeners,
+  listeners: stars.listeners,
+  start: ({ contribute }) => contribute(SearchTerms, starSearch),
 })

@@ -13,7 +13,7 @@ import {
 import { type AccountRow, type Actor, actingAs, anonymous } from '#core/identity'
 import type { Use } from '#core/plugin'
 import type { starNeeds } from './needs.ts'
-import { addStar, hasStarred, removeStar, stargazers, starredBy } from './queries.ts'
+import { stars } from './stars.ts'
 
 const InPath = Type.Object({
   owner: Type.String({ description: 'Name of the owner.' }),
@@ -28,7 +28,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
   /** Repositories that `starrer` starred, as far as `viewer` may know; the records show the permissions of `starrer`. */
   const starred = async (starrer: AccountRow, viewer: Actor, call: { actor: Actor; base: string; page: Page }) => {
     const as = call.actor.account?.id === starrer.id ? call.actor : actingAs(starrer)
-    const { rows, total } = await starredBy(repos, as, viewer, call.page)
+    const { rows, total } = await stars.repositoriesOf(repos, as, viewer, call.page)
     return list(await repos.listing.present(rows, repos.viewer(call.actor, call.base), as), total)
   }
 
@@ -69,7 +69,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       params: InPath,
       answers: { 204: Empty },
       handle: async ({ me, repo }) => {
-        if (!(await hasStarred(db, me.id, repo.repo.id))) throw notFound()
+        if (!(await stars.find(db, me.id, repo.repo.id))) throw notFound()
       },
     }),
     route({
@@ -85,7 +85,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       refusals: [403],
       handle: async ({ me, repo }) => {
         if (await identity.blocks.isBlocked(me, repo.owner)) throw forbidden('user is blocked')
-        await db.tx((tx) => addStar(tx, me.id, repo.repo.id))
+        await db.tx((tx) => stars.set(tx, me.id, repo.repo.id))
       },
     }),
     route({
@@ -98,7 +98,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       scope: ['user', 'repository'],
       params: InPath,
       answers: { 204: Empty },
-      handle: ({ me, repo }) => db.tx((tx) => removeStar(tx, me.id, repo.repo.id)),
+      handle: ({ me, repo }) => db.tx((tx) => stars.remove(tx, me.id, repo.repo.id)),
     }),
     route({
       method: 'GET',
@@ -112,7 +112,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       paging: 'total',
       answers: { 200: Type.Array(Type.Ref('User')) },
       handle: async ({ repo, actor, base, page }) => {
-        const { rows, total } = await stargazers(identity, repo.repo.id, actor, page)
+        const { rows, total } = await stars.peopleOf(identity, repo.repo.id, actor, page)
         return list(identity.records.show(rows, { as: actor, base, noReply: identity.noReplyDomain() }), total)
       },
     }),

@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { Refusal } from '../../plugin/index.ts'
 import type { GitRepo } from './git.ts'
 import { readTreePath } from './names.ts'
 import { isObjectId } from './revision.ts'
+import { output, streamOf } from './run.ts'
 import { findEntry } from './tree.ts'
 
 export type ArchiveFormat = 'zip' | 'tar.gz' | 'bundle'
@@ -47,21 +48,12 @@ async function existing(repo: GitRepo, commit: string, path: string) {
 async function streamBundle(repo: GitRepo, commit: string) {
   const refs = `${commit} refs/heads/bundle\n${commit} HEAD\n\n`
   const head = commit.length === 64 ? '# v3 git bundle\n@object-format=sha256\n' : '# v2 git bundle\n'
-  const pack = await repo.start(['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], {
-    lane: 'transfer',
-  })
-  pack.stdin.end(`${commit}\n`)
+  const args = ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q']
+  const process = await repo.start(args, { lane: 'transfer' })
+  process.stdin.end(`${commit}\n`)
   async function* parts() {
-    let ended = false
-    try {
-      yield Buffer.from(head + refs)
-      yield* pack.stdout as AsyncIterable<Buffer>
-      ended = true
-      const end = await pack.done
-      if (end.code !== 0) throw new Refusal('unavailable', 'the bundle could not be packed')
-    } finally {
-      if (!ended) pack.stop()
-    }
+    yield Buffer.from(head + refs)
+    yield* output(process, args)
   }
-  return Readable.from(parts(), { objectMode: false })
+  return streamOf(process, parts())
 }

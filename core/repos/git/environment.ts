@@ -35,8 +35,9 @@ const settings: Readonly<Record<string, string>> = {
   'gc.auto': '0',
   'maintenance.auto': 'false',
   'receive.autogc': 'false',
-  // Every loose object costs its own fsync, so only the smallest pushes stay loose.
-  'transfer.unpackLimit': '16',
+  // Pushes stay packs: one fsync instead of one per object, and a clone sends them as they are.
+  'receive.unpackLimit': '1',
+  'fetch.unpackLimit': '1',
   'transfer.fsckObjects': 'false',
   'receive.fsckObjects': 'true',
   ...tolerate('receive.fsck'),

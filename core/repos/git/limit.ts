@@ -31,7 +31,7 @@ export function createGate({ slots, queue, wait }: GateOptions): Gate {
   }
 
   function enter(signal?: AbortSignal) {
-    signal?.throwIfAborted()
+    if (signal?.aborted) return Promise.reject(signal.reason)
     if (free > 0) {
       free -= 1
       return Promise.resolve(leaveOnce())

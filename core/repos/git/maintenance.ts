@@ -31,6 +31,15 @@ export async function checkRepository(repo: GitRepo): Promise<string[]> {
   return lines.filter((line) => /^(?:error|fatal|missing|broken)/.test(line))
 }
 
+/** Is it time for maintainRepository? Every push leaves a pack, every small write a few loose objects. No process. */
+export async function needsMaintenance(repo: GitRepo, packs = 20, loose = 2000): Promise<boolean> {
+  const objects = join(repo.path, 'objects')
+  const found = await readdir(join(objects, 'pack')).catch(goneAsEmpty)
+  if (found.filter((name) => String(name).endsWith('.pack')).length > packs) return true
+  // Object ids are evenly spread: one of the 256 folders tells about all of them.
+  return (await readdir(join(objects, '17')).catch(goneAsEmpty)).length > loose / 256
+}
+
 export type MaintainOptions = {
   /** Repack everything and drop what nothing reaches for two weeks; else only join small packs. */
   readonly full?: boolean | undefined

@@ -124,7 +124,9 @@ async function receive(repo: GitRepo, body: Readable, options: ReceiveOptions, c
   if (request.commands.length === 0) return
   client.use(request.capabilities)
   const push: Push = { commands: request.commands, options: request.options, atomic: request.atomic }
-  const verdicts = (await options.check(push)).map((verdict, index) => (isOurs(push.commands[index]) ? hidden : verdict))
+  const verdicts = (await options.check(push)).map((verdict, index) =>
+    isOurs(push.commands[index]) ? hidden : verdict,
+  )
   const refused = await tellRefusals(client, push, verdicts)
   const wanted = push.commands.filter(({ ref }) => !refused.has(ref))
   if (wanted.length === 0) {

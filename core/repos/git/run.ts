@@ -91,7 +91,9 @@ export function createRunner(options: RunnerOptions = {}): Runner {
 
   async function start(args: readonly string[], how: StartOptions = {}): Promise<GitProcess> {
     const lane = how.lane ?? 'quick'
-    const leave = await gates[lane].enter(how.signal)
+    const leave = await gates[lane].enter(how.signal).catch((error) => {
+      throw how.signal?.aborted ? new GitFailure(nameOf(args), null, '', 'stopped') : error
+    })
     try {
       const process = watch(
         spawn(git, args, {
@@ -130,7 +132,7 @@ export function createRunner(options: RunnerOptions = {}): Runner {
   async function stream(args: readonly string[], how: StartOptions = {}) {
     const process = await start(args, { lane: 'transfer', ...how })
     process.stdin.end()
-    return Readable.from(output(process, args), { objectMode: false, highWaterMark: 256 * 1024 })
+    return streamOf(process, output(process, args))
   }
 
   return {
@@ -151,8 +153,10 @@ function watch(child: ChildProcess, args: readonly string[], how: StartOptions):
   let reason: GitFailure['reason'] = 'exit'
   let stderr = ''
   let insist: NodeJS.Timeout | undefined
+  // A process id that is free again may be somebody else's.
+  let over = false
   const end = (why: GitFailure['reason']) => {
-    if (insist) return
+    if (insist || over) return
     reason = why
     signalGroup(child, 'SIGTERM')
     insist = setTimeout(() => signalGroup(child, 'SIGKILL'), 2000)
@@ -166,6 +170,7 @@ function watch(child: ChildProcess, args: readonly string[], how: StartOptions):
   })
   const done = new Promise<{ code: number; stderr: string }>((resolve, reject) => {
     const settle = () => {
+      over = true
       clearTimeout(timer)
       clearTimeout(insist)
       how.signal?.removeEventListener('abort', onAbort)
@@ -234,14 +239,18 @@ async function collect(process: GitProcess, limit: number, args: readonly string
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
 }
 
-async function* output(process: GitProcess, args: readonly string[]) {
-  let ended = false
-  try {
-    yield* process.stdout as AsyncIterable<Buffer>
-    ended = true
-    const end = await process.done
-    if (end.code !== 0) throw new GitFailure(nameOf(args), end.code, end.stderr)
-  } finally {
-    if (!ended) process.stop()
-  }
+/** A stream of what a generator makes of a process; who leaves early, or never begins to read, ends the process. */
+export function streamOf(process: GitProcess, parts: AsyncGenerator<Buffer>): Readable {
+  const stream = Readable.from(parts, { objectMode: false, highWaterMark: 256 * 1024 })
+  stream.once('close', () => {
+    if (!stream.readableEnded) process.stop()
+  })
+  return stream
+}
+
+/** All of git's output; throws GitFailure at its end when it was an unhappy one. */
+export async function* output(process: GitProcess, args: readonly string[]): AsyncGenerator<Buffer> {
+  yield* process.stdout as AsyncIterable<Buffer>
+  const end = await process.done
+  if (end.code !== 0) throw new GitFailure(nameOf(args), end.code, end.stderr)
 }

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type { GitRepo } from './git.ts'
 import { flush, pkt } from './pktline.ts'
 import { readObjectFormat } from './repository.ts'
-import { GitFailure, type GitProcess } from './run.ts'
+import { GitFailure, type GitProcess, output, streamOf } from './run.ts'
 
 export type GitService = 'git-upload-pack' | 'git-receive-pack'
 
@@ -48,8 +48,13 @@ export async function advertise(
     offer.catch(() => offers.delete(format))
     return Readable.from([Buffer.concat([head, await offer])], { objectMode: false })
   }
-  const { stdout } = await repo.run(args, { env: variables, signal: options.signal, limit: 2 ** 30 })
-  return Readable.from([Buffer.concat([head, stdout])], { objectMode: false })
+  const process = await repo.start(args, { env: variables, signal: options.signal })
+  process.stdin.end()
+  async function* parts() {
+    yield head
+    yield* output(process, args)
+  }
+  return streamOf(process, parts())
 }
 
 export type UploadOptions = TransportOptions & {
@@ -80,19 +85,13 @@ async function converse(repo: GitRepo, body: Readable, args: readonly string[], 
     // Git may have heard enough. A client that broke off leaves nobody to answer.
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') process.stop()
   })
-  return Readable.from(answer(process), { objectMode: false, highWaterMark: 256 * 1024 })
+  return streamOf(process, answer(process))
 }
 
 async function* answer(process: GitProcess) {
-  let ended = false
-  try {
-    yield* process.stdout as AsyncIterable<Buffer>
-    ended = true
-    // Git has told its client what was wrong; only an end that we forced must break the answer off.
-    await process.done.catch((error) => {
-      if (error instanceof GitFailure && error.reason !== 'exit') throw error
-    })
-  } finally {
-    if (!ended) process.stop()
-  }
+  yield* process.stdout as AsyncIterable<Buffer>
+  // Git has told its client what was wrong; only an end that we forced must break the answer off.
+  await process.done.catch((error) => {
+    if (error instanceof GitFailure && error.reason !== 'exit') throw error
+  })
 }

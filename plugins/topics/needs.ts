@@ -1,0 +1,4 @@
+import { Database } from '#core/db'
+
+/** What this plugin asks of the host. */
+export const topicNeeds = { db: Database }
