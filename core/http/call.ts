@@ -1,5 +1,6 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Texts } from './bind-text.ts'
+import { clientGone } from './client-gone.ts'
 import { type Page, type Paging, pageOf } from './pager.ts'
 import type { Visit } from './request.ts'
 
@@ -29,14 +30,17 @@ export function baseOf(request: FastifyRequest, facts: CallFacts): string {
  */
 export class CallOfRequest {
   readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
   readonly #facts: CallFacts
   #page: Page | undefined
+  #signal: AbortSignal | undefined
   readonly actor: Visit['actor']
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
-  constructor(request: FastifyRequest, visit: Visit, facts: CallFacts, query: unknown, body: unknown) {
+  constructor(request: FastifyRequest, reply: FastifyReply, visit: Visit, facts: CallFacts, query: unknown, body: unknown) {
     this.#request = request
+    this.#reply = reply
     this.#facts = facts
     this.actor = visit.actor
     this.params = visit.params
@@ -67,7 +71,8 @@ export class CallOfRequest {
     return baseOf(this.#request, this.#facts)
   }
   get signal(): AbortSignal {
-    return this.#request.signal
+    this.#signal ??= clientGone(this.#reply)
+    return this.#signal
   }
   /** The parts of a multipart body, one after the other; each file must be read before the next part comes. */
   parts(limits: { fileSize: number; files?: number }) {

@@ -70,7 +70,7 @@ export function mountRoute(mounted: MountedRoute, context: MountContext): void {
       try {
         const query = readQuery ? readQuery(request.query as Texts) : nothing
         const body = readBody ? await readBody(request) : nothing
-        result = await handle(Object.assign(new CallOfRequest(request, visit, facts, query, body), visit.found))
+        result = await handle(Object.assign(new CallOfRequest(request, reply, visit, facts, query, body), visit.found))
       } finally {
         endWork(visit)
       }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Actor, ScopeCategory } from '../identity/index.ts'
 import type { Gate } from '../plugin/index.ts'
 import { baseOf, type CallFacts } from './call.ts'
+import { clientGone } from './client-gone.ts'
 import { problemOf } from './errors.ts'
 import { createGate, type GateFacts, type Gatekeeper } from './gate.ts'
 import { mountPath } from './mount-path.ts'
@@ -73,7 +74,7 @@ export function actorOf(request: FastifyRequest): Actor {
   return request.visit.actor
 }
 
-function callOf(request: FastifyRequest, visit: Visit, facts: CallFacts): RawCall {
+function callOf(request: FastifyRequest, reply: FastifyReply, visit: Visit, facts: CallFacts): RawCall {
   return {
     ...visit.found,
     actor: visit.actor,
@@ -85,7 +86,7 @@ function callOf(request: FastifyRequest, visit: Visit, facts: CallFacts): RawCal
     remoteAddress: request.ip,
     base: baseOf(request, facts),
     raw: request.raw,
-    signal: request.signal,
+    signal: clientGone(reply),
   }
 }
 
@@ -139,7 +140,7 @@ export function mountRaw(
       async handler(request, reply) {
         const visit = request.visit as Visit
         try {
-          const { status, body, headers } = await handle(callOf(request, visit, facts))
+          const { status, body, headers } = await handle(callOf(request, reply, visit, facts))
           reply.code(status ?? 200).headers(headers)
           return body === undefined ? reply.send() : reply.send(body)
         } finally {

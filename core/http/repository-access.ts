@@ -75,7 +75,8 @@ export function movedUrl(url: string, from: readonly string[], to: readonly stri
   const segments = path.split('/')
   const at = segments.findIndex((_, i) => from.every((name, k) => same(segments[i + k], name)))
   if (at >= 0) segments.splice(at, from.length, ...to.map(encodeURIComponent))
-  return segments.join('/') + (mark < 0 ? '' : url.slice(mark))
+  // One slash at the front: with two, the name behind them would be read as a host.
+  return `/${segments.join('/').replace(/^\/+/, '')}${mark < 0 ? '' : url.slice(mark)}`
 }
 
 function same(segment: string | undefined, name: string): boolean {

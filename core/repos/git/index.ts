@@ -33,9 +33,10 @@ export {
 } from './names.ts'
 export { type NewCommit, type NewTag, type Sign, type Signer, writeBlob, writeCommit, writeTag } from './object.ts'
 export type { Change, Content, Plan } from './plan.ts'
-export { type Landed, type Push, type ReceiveOptions, receivePack, type Verdict } from './receive.ts'
+export { type Landed, type ReceiveOptions, receivePack } from './receive.ts'
 export type { PushResult, ReportedAs } from './receive-report.ts'
 export type { Limits, PushCommand } from './receive-request.ts'
+export type { Push, Verdict } from './receive-verdict.ts'
 export {
   type ListRefsOptions,
   listRefs,

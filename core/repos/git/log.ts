@@ -113,8 +113,12 @@ function parseChanges(text: string) {
       if (path === '') at += 2
     }
   }
+  for (const { files } of changes.values()) files.sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
   return changes
 }
+
+/** Clients get the files in this order, each group by path. */
+const order: readonly ChangedFile['status'][] = ['added', 'removed', 'modified']
 
 /**
  * For every entry of a folder the commit that last touched it: name → commit id. One walk for all entries, ended

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { PassThrough, type Readable } from 'node:stream'
-import { Refusal } from '../../plugin/index.ts'
 import type { GitRepo } from './git.ts'
-import { band, createPktReader, flush, type PktReader, pkt } from './pktline.ts'
-import { errorText, formatReport, type PushResult, parseReport, type ReportedAs } from './receive-report.ts'
+import { createPktReader, type PktReader } from './pktline.ts'
+import { type Client, createClient, explain } from './receive-client.ts'
+import { errorText, type PushResult, parseReport, type ReportedAs } from './receive-report.ts'
 import {
   type Limits,
   type PushCommand,
@@ -12,27 +12,10 @@ import {
   readPushRequest,
   writePushRequest,
 } from './receive-request.ts'
+import { judge, type Push, tellRefusals, type Verdict } from './receive-verdict.ts'
 import { readRef, syncFolder, syncRefFolders } from './refs.ts'
 import type { GitProcess } from './run.ts'
 import { advertise } from './transport.ts'
-
-export type Push = Pick<PushRequest, 'commands' | 'options' | 'atomic'>
-
-export type Verdict =
-  | {
-      readonly accept: true
-      /** Git stores it under this ref instead; the client hears of it by `reported`. */
-      readonly as?: string | undefined
-    }
-  | {
-      readonly accept: false
-      /** Shown to the client as `remote: error: …`. */
-      readonly message: string
-      /** push (default): nothing of the push happens; ref: only this ref is refused (unless the push is atomic). */
-      readonly scope?: 'push' | 'ref' | undefined
-      /** Status of the ref; default `pre-receive hook declined`, for scope ref `hook declined`. */
-      readonly reason?: string | undefined
-    }
 
 export type Landed = {
   /** Lines for the person who pushed. */
@@ -75,45 +58,6 @@ export function receivePack(repo: GitRepo, body: Readable, options: ReceiveOptio
   return out
 }
 
-type Client = ReturnType<typeof createClient>
-
-/** The side that talks to the client, with or without side bands. */
-function createClient(out: PassThrough) {
-  let capabilities: ReadonlySet<string> = new Set()
-  const sideBand = () => capabilities.has('side-band-64k') || capabilities.has('side-band')
-  const size = () => (capabilities.has('side-band-64k') ? undefined : 995)
-
-  async function emit(bytes: Uint8Array) {
-    if (out.destroyed || out.writableEnded) return
-    if (!out.write(bytes)) await Promise.race([once(out, 'drain'), once(out, 'close')]).catch(() => undefined)
-  }
-
-  return {
-    emit,
-    use(offered: ReadonlySet<string>) {
-      capabilities = offered
-    },
-    async progress(text: string | Uint8Array) {
-      if (sideBand()) for (const part of band(2, text, size())) await emit(part)
-    },
-    /** A packet without content keeps proxies from giving up. */
-    alive: () => (sideBand() ? emit(pkt(Buffer.from([2]))) : Promise.resolve()),
-    async report(unpack: string, results: readonly PushResult[], reported?: ReadonlyMap<string, ReportedAs>) {
-      const second = capabilities.has('report-status-v2')
-      if (second || capabilities.has('report-status')) {
-        const report = formatReport(unpack, results, second, reported)
-        for (const part of sideBand() ? band(1, report, size()) : [report]) await emit(part)
-      }
-      if (sideBand()) await emit(flush)
-    },
-    fatal: (message: string) => emit(sideBand() ? Buffer.concat(band(3, `${message}\n`)) : pkt(`ERR ${message}\n`)),
-  }
-}
-
-function explain(error: unknown) {
-  return error instanceof Refusal ? error.message : 'the push could not be finished, try again'
-}
-
 async function receive(repo: GitRepo, body: Readable, options: ReceiveOptions, client: Client) {
   if (options.stateful) {
     const refs = await advertise(repo, 'git-receive-pack', { ...options, bare: true })
@@ -149,23 +93,6 @@ const hidden: Verdict = { accept: false, message: '', scope: 'ref', reason: 'den
 
 function nameInGit(ref: string, verdict: Verdict | undefined): [string, string][] {
   return verdict?.accept && verdict.as ? [[ref, verdict.as]] : []
-}
-
-/** ref → why it will not move. Empty when everything may go on. */
-async function tellRefusals(client: Client, push: Push, verdicts: readonly Verdict[]): Promise<Map<string, string>> {
-  const refused = new Map<string, string>()
-  let whole = false
-  for (const [index, { ref }] of push.commands.entries()) {
-    // A command without a verdict is refused: forgetting must not open a door.
-    const verdict = verdicts[index] ?? { accept: false, message: 'no verdict' }
-    if (verdict.accept) continue
-    const alone = verdict.scope === 'ref' && !push.atomic
-    if (!alone) whole = true
-    refused.set(ref, verdict.reason ?? (alone ? 'hook declined' : 'pre-receive hook declined'))
-    if (verdict.message) await client.progress(errorText(verdict.message))
-  }
-  if (whole) for (const { ref } of push.commands) refused.set(ref, refused.get(ref) ?? 'pre-receive hook declined')
-  return refused
 }
 
 function withRefusals(push: Push, refused: ReadonlyMap<string, string>): PushResult[] {
@@ -205,12 +132,12 @@ async function runGit(
   const judged = options.verify ? judge(repo, process, push, options.verify, client) : undefined
   const report = await readGit(process, client)
   await process.done.catch(() => undefined)
-  const declined = await judged
+  await judged
   if (!options.stateful) await pumped
   const parsed = await parseReport(report).catch(() => undefined)
   return {
     unpack: parsed?.unpack ?? 'failed',
-    refs: declined ?? parsed?.refs ?? (await lookAtRefs(repo, request.commands, names)),
+    refs: parsed?.refs ?? (await lookAtRefs(repo, request.commands, names)),
   }
 }
 
@@ -260,47 +187,6 @@ async function readGit(process: GitProcess, client: Client) {
   }
   for await (const chunk of reader.rest()) void chunk
   return Buffer.concat(report)
-}
-
-/** Answers the hook. Returns the refusals by the names that git knows, undefined when all is well. */
-async function judge(
-  repo: GitRepo,
-  process: GitProcess,
-  push: Push,
-  verify: NonNullable<ReceiveOptions['verify']>,
-  client: Client,
-): Promise<undefined> {
-  const where = await readHook(process)
-  if (!where) return undefined
-  const [quarantine, objects, alternates] = where
-  const env = {
-    GIT_OBJECT_DIRECTORY: objects,
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates,
-    GIT_QUARANTINE_PATH: quarantine,
-  }
-  const seen = quarantine ? repo.quarantined(env) : repo
-  try {
-    const refused = await tellRefusals(client, { ...push, atomic: true }, await verify(push, seen))
-    process.toHook?.end(refused.size === 0 ? 'accept\n' : 'refuse\n')
-  } catch (error) {
-    await client.progress(errorText(explain(error)))
-    process.toHook?.end('refuse\n')
-  } finally {
-    if (quarantine) seen.release()
-  }
-  return undefined
-}
-
-async function readHook(process: GitProcess): Promise<[string, string, string] | undefined> {
-  let text = ''
-  const lines = process.fromHook
-  if (!lines) return undefined
-  for await (const chunk of lines.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    text += chunk.toString('utf8')
-    if (text.endsWith('\n.\n')) break
-  }
-  const [quarantine = '', objects = '', alternates = '', end] = text.split('\n')
-  return end === '.' ? [quarantine, objects, alternates] : undefined
 }
 
 function resultOf(

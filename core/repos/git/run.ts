@@ -120,13 +120,20 @@ export function createRunner(options: RunnerOptions = {}): Runner {
 
   async function run(args: readonly string[], how: RunOptions = {}): Promise<RunResult> {
     const process = await start(args, how)
-    const [stdout, end] = await Promise.all([
-      collect(process, how.limit ?? 64 * 2 ** 20, args),
-      process.done,
-      feed(process, how.input),
-    ])
-    if (!(how.accept ?? [0]).includes(end.code)) throw new GitFailure(nameOf(args), end.code, end.stderr)
-    return { ...end, stdout }
+    try {
+      const [stdout, end] = await Promise.all([
+        collect(process, how.limit ?? 64 * 2 ** 20, args),
+        process.done,
+        feed(process, how.input),
+      ])
+      if (!(how.accept ?? [0]).includes(end.code)) throw new GitFailure(nameOf(args), end.code, end.stderr)
+      return { ...end, stdout }
+    } catch (error) {
+      // A stream that was cut off only says so; why it was is known at the end of the process.
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+      await process.done
+      throw error
+    }
   }
 
   async function stream(args: readonly string[], how: StartOptions = {}) {

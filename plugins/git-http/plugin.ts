@@ -1,0 +1,16 @@
+import { definePlugin } from '#core/contract'
+import { gitHttpNeeds } from './needs.ts'
+import { gitRoutes } from './routes.ts'
+
+export default definePlugin({
+  name: 'git-http',
+  compat: '^1',
+  summary: 'Clone, fetch and push over HTTP.',
+  switch: {
+    section: 'repository',
+    key: 'DISABLE_HTTP_GIT',
+    off: { status: 403, message: 'Interacting with repositories by HTTP protocol is not allowed' },
+  },
+  needs: gitHttpNeeds,
+  raw: gitRoutes,
+})
