@@ -1,8 +1,15 @@
-import type { Role } from './cli/index.ts'
 import { type Config, coreSections, openSecrets, type Secrets } from './config/index.ts'
 import type { Plugin } from './contract/index.ts'
-import { createPresenters, Database, type OpenDatabase, openDatabase, openSettings, Presenters, type Settings } from './db/index.ts'
-import { createIdentity, AccountGrants, Identity } from './identity/index.ts'
+import {
+  createPresenters,
+  Database,
+  type OpenDatabase,
+  openDatabase,
+  openSettings,
+  Presenters,
+  type Settings,
+} from './db/index.ts'
+import { AccountGrants, createIdentity, Identity } from './identity/index.ts'
 import { createLog, type Log } from './log.ts'
 import {
   Config as ConfigToken,
@@ -11,11 +18,10 @@ import {
   createSwitches,
   type PluginHost,
   type Registry,
-  service,
   Switches,
-  switchOf,
+  service,
 } from './plugin/index.ts'
-import { createRepos, git, ownerGrant, type ReposConfig, Repos, reposConfig, reposListeners } from './repos/index.ts'
+import { createRepos, git, ownerGrant, Repos, type ReposConfig, reposConfig, reposListeners } from './repos/index.ts'
 import { entitiesOf, ownersOf } from './rooms.ts'
 import { openDiskStorage, Storage } from './storage/index.ts'
 import { createWork, Jobs, type Work } from './work/index.ts'
@@ -40,7 +46,11 @@ export type Booted = {
 }
 
 /** Opens the rooms from the bottom up. What was opened is closed again when a later one fails. */
-export async function boot(config: Config, shipped: readonly Plugin[], progress: (line: string) => void): Promise<Booted> {
+export async function boot(
+  config: Config,
+  shipped: readonly Plugin[],
+  progress: (line: string) => void,
+): Promise<Booted> {
   const closing: (() => unknown)[] = []
   const close = async () => {
     for (let end = closing.pop(); end; end = closing.pop()) await end()
@@ -53,7 +63,12 @@ export async function boot(config: Config, shipped: readonly Plugin[], progress:
   }
 }
 
-async function openRooms(first: Config, shipped: readonly Plugin[], progress: (line: string) => void, closing: (() => unknown)[]) {
+async function openRooms(
+  first: Config,
+  shipped: readonly Plugin[],
+  progress: (line: string) => void,
+  closing: (() => unknown)[],
+) {
   let current = first
   // What the rooms hold is this one object; a reload changes what it answers.
   const config: Config = {
@@ -92,7 +107,9 @@ async function openRooms(first: Config, shipped: readonly Plugin[], progress: (l
       },
     },
     configOf: (plugin) =>
-      Object.fromEntries(Object.entries(plugin.config ?? {}).map(([section, schema]) => [section, config.get(section, schema)])),
+      Object.fromEntries(
+        Object.entries(plugin.config ?? {}).map(([section, schema]) => [section, config.get(section, schema)]),
+      ),
     activate: (plugin, scope) => {
       const use = scope.use as never
       for (const listener of plugin.listeners?.(use) ?? []) {

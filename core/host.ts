@@ -1,14 +1,14 @@
 import { dirname, resolve } from 'node:path'
 import { type Booted, boot } from './boot.ts'
+import { checksOf } from './checks.ts'
 import type { Connected, Host, Role, Running, SwitchState } from './cli/index.ts'
 import { type Config, type ConfigInput, coreSections, peek, readSources } from './config/index.ts'
 import type { Plugin } from './contract/index.ts'
 import { holdServe, migrate, Presenters } from './db/index.ts'
 import { type App, createApp, httpConfig, httpFacts } from './http/index.ts'
 import { userSchema } from './identity/index.ts'
-import { orderPlugins, readSwitch, Refusal, switchOf } from './plugin/index.ts'
+import { orderPlugins, Refusal, readSwitch, switchOf } from './plugin/index.ts'
 import { checkCompat, loadExtraPlugins } from './plugins.ts'
-import { checksOf } from './checks.ts'
 import { Permission, repositorySchema } from './repos/index.ts'
 import { ownersOf, schemasOf, switchKeysOf } from './rooms.ts'
 import { apiVersion, version } from './version.ts'
@@ -59,7 +59,10 @@ export function createHost(shipped: readonly Plugin[]): Host {
 async function extraPlugins(input: ConfigInput): Promise<Plugin[]> {
   const sources = readSources(input)
   const names = (peek(sources, 'plugins', 'EXTRA') ?? '').split(',').map((name) => name.trim())
-  return loadExtraPlugins(names.filter((name) => name !== ''), dirname(resolve(sources.file ?? 'app.ini')))
+  return loadExtraPlugins(
+    names.filter((name) => name !== ''),
+    dirname(resolve(sources.file ?? 'app.ini')),
+  )
 }
 
 /**
@@ -72,7 +75,10 @@ async function holdFolder({ config, opened }: Booted, role: Role): Promise<() =>
   const lock = await holdServe({ url: opened.url, role, dataDir: data })
   if (lock.held) return () => lock.release()
   const who = lock.pid === undefined ? 'another process' : `process ${lock.pid}`
-  throw new Refusal('conflict', `the data folder ${data} is in use by ${who}; stop it, or choose another with --data DIR`)
+  throw new Refusal(
+    'conflict',
+    `the data folder ${data} is in use by ${who}; stop it, or choose another with --data DIR`,
+  )
 }
 
 /** Turns everything on, bottom up; each step leaves behind how to take it back. */
@@ -128,7 +134,11 @@ export async function buildApp(rooms: Booted, validateAnswers = false): Promise<
     raw: mounted.flatMap(({ plugin, door, use }) =>
       (plugin.raw?.(use) ?? []).map((route) => ({ plugin: plugin.name, route, door })),
     ),
-    records: [userSchema(presenters?.schemas('User')), Permission, repositorySchema(presenters?.schemas('Repository') ?? {})],
+    records: [
+      userSchema(presenters?.schemas('User')),
+      Permission,
+      repositorySchema(presenters?.schemas('Repository') ?? {}),
+    ],
     keeper: identity,
     service: (token) => {
       const value = registry.find(token)

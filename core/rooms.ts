@@ -1,12 +1,12 @@
 /** What the rooms themselves declare: tables, migrations and keys of app.ini. Plugins add theirs. */
 import type { EntitySchema } from '@mikro-orm/core'
-import { pluginsConfig } from './plugins.ts'
 import type { SectionSchemas, SwitchKey } from './config/index.ts'
 import type { Plugin } from './contract/index.ts'
 import { dbEntities, dbMigrations, type Owner } from './db/index.ts'
 import { httpConfig } from './http/index.ts'
 import { identityConfig, identityEntities, identityMigrations } from './identity/index.ts'
 import { switchOf } from './plugin/index.ts'
+import { pluginsConfig } from './plugins.ts'
 import { reposConfig, reposEntities, reposMigrations } from './repos/index.ts'
 import { storageConfig } from './storage/index.ts'
 import { workEntities, workMigrations } from './work/index.ts'

@@ -5,10 +5,10 @@
  * commands are data. The live half is `start`, run at each turn-on; the host undoes its effects at turn-off.
  */
 import type { EntitySchema } from '@mikro-orm/core'
+import type { Command } from '../cli/command.ts'
 import type { Migration, Presenter } from '../db/index.ts'
 import type { RawRoutes, Route } from '../http/index.ts'
 import type { ConfigSections, Manifest, Needs, Use } from '../plugin/index.ts'
-import type { Command } from '../cli/command.ts'
 import type { Job, Listener, Schedule } from '../work/index.ts'
 
 export { apiVersion } from '../version.ts'
@@ -34,8 +34,9 @@ export type Plugin<N extends Needs = Needs, C extends ConfigSections = ConfigSec
 }
 
 /** Infers the types of a plugin; does nothing else. */
-export function definePlugin<const N extends Needs = Record<never, never>, const C extends ConfigSections = Record<never, never>>(
-  plugin: Plugin<N, C>,
-): Plugin<N, C> {
+export function definePlugin<
+  const N extends Needs = Record<never, never>,
+  const C extends ConfigSections = Record<never, never>,
+>(plugin: Plugin<N, C>): Plugin<N, C> {
   return plugin
 }

@@ -7,6 +7,7 @@ import { Outbox } from './outbox.ts'
 import { Setting } from './settings.ts'
 
 export * from './columns.ts'
+export * from './compiled.ts'
 export * from './database.ts'
 export * from './draft.ts'
 export { type Embedded, type EmbeddedOptions, ensureEmbedded } from './embedded.ts'

@@ -24,6 +24,8 @@ export type PresentedField = {
 export type Presenters = {
   /** Schemas of the fields added to a record. Known at boot, on or off. */
   schemas(record: string): Record<string, TSchema>
+  /** Changes whenever a plugin that presents is turned on or off: compiled queries are kept by it. */
+  state(): string
   /** Columns to select beside a record: `<alias>__<field>` for every field whose plugin is on. */
   columns(record: string, id: Expression<number>, alias: string): AliasedRawBuilder<unknown, string>[]
   /** The added fields of a selected row; what was not selected has its `off` value. */
@@ -47,6 +49,7 @@ export function createPresenters(registered: readonly Registered[]): Presenters 
   }
   const of = (record: string) => fields.get(record) ?? []
   return {
+    state: () => registered.map(({ isOn }) => (isOn() ? '1' : '0')).join(''),
     schemas: (record) => Object.fromEntries(of(record).map(({ name, field }) => [name, field.schema])),
     columns: (record, id, alias) =>
       of(record).flatMap(({ name, field, isOn }) =>

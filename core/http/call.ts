@@ -38,7 +38,14 @@ export class CallOfRequest {
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
-  constructor(request: FastifyRequest, reply: FastifyReply, visit: Visit, facts: CallFacts, query: unknown, body: unknown) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    visit: Visit,
+    facts: CallFacts,
+    query: unknown,
+    body: unknown,
+  ) {
     this.#request = request
     this.#reply = reply
     this.#facts = facts

@@ -1,5 +1,5 @@
 import { type Actor, authorize, Identity } from '../identity/index.ts'
-import { type RepoAccess, Repos, reaches, type UnitName } from '../repos/index.ts'
+import { type RepoAccess, Repos, type UnitName } from '../repos/index.ts'
 import { type ByAccount, signedInAccount } from './access.ts'
 import { forbidden, locked, notFound } from './problems.ts'
 import { type Access, type Approach, Redirect } from './route.ts'

@@ -1,3 +1,5 @@
+import { isNameShaped } from '../identity/index.ts'
+
 /** The rules that a field of a body may name, by the word that a refusal says. Empty values never reach them. */
 type Rule = (value: unknown) => boolean
 
@@ -33,6 +35,7 @@ function isRefName(value: string): boolean {
 }
 
 const rules = new Map<string, Rule>([
+  ['invalid username', text(isNameShaped)],
   ['Url', text(isUrl)],
   ['Email', text(isEmail)],
   ['AlphaDash', text((value) => /^[A-Za-z0-9_-]*$/.test(value))],

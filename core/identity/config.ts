@@ -37,6 +37,9 @@ export const identityConfig = {
       description: 'Visibilities that users may have.',
     }),
   }),
+  ui: Type.Object({
+    DEFAULT_THEME: Type.String({ default: 'gitea-auto', description: 'Theme of who has chosen none.' }),
+  }),
   security: Type.Object({
     DISABLE_QUERY_AUTH_TOKEN: flag(false, 'Ignores tokens in the query of a request.'),
     MIN_PASSWORD_LENGTH: Type.Integer({ default: 8, minimum: 1, maximum: 255, description: 'In characters.' }),

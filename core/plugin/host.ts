@@ -201,7 +201,10 @@ export function createPluginHost<M extends Manifest>(options: HostOptions<M>): P
     gate(name) {
       const entry = entryOf(name)
       const face = switchOf(entry.plugin).off
-      const broken: Face = { status: 503, message: `The feature ${name} could not start. The operator finds the reason with "switchyard plugins".` }
+      const broken: Face = {
+        status: 503,
+        message: `The feature ${name} could not start. The operator finds the reason with "switchyard plugins".`,
+      }
       return {
         face: () => (entry.state === 'on' ? undefined : entry.failed || entry.state === 'starting' ? broken : face),
         enter: () => void entry.running++,

@@ -60,7 +60,12 @@ export function orderPlugins<M extends Manifest>(plugins: readonly M[]): M[] {
 }
 
 /** Whether `from` needs `target`, directly or through others. */
-function reaches(from: Manifest, target: string, byName: Map<string, Manifest>, providers: Map<string, string>): boolean {
+function reaches(
+  from: Manifest,
+  target: string,
+  byName: Map<string, Manifest>,
+  providers: Map<string, string>,
+): boolean {
   const seen = new Set<string>()
   const walk = (plugin: Manifest): boolean =>
     hardNeedsOf(plugin, providers).some((name) => {

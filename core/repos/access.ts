@@ -1,5 +1,12 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
-import { type AccessMode, type AccountRow, accessModes, type Actor, type Guarded, isPublicOnly } from '../identity/index.ts'
+import {
+  type AccessMode,
+  type AccountRow,
+  type Actor,
+  accessModes,
+  type Guarded,
+  isPublicOnly,
+} from '../identity/index.ts'
 import type { RepositoryRow, ReposTables } from './tables.ts'
 import type { UnitName, Units } from './units.ts'
 

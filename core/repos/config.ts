@@ -26,7 +26,15 @@ export const reposConfig = {
       description: 'Units of a new repository.',
     }),
     DEFAULT_TEMPLATE_REPO_UNITS: Type.Array(Type.String(), {
-      default: ['repo.code', 'repo.issues', 'repo.pulls', 'repo.releases', 'repo.wiki', 'repo.projects', 'repo.packages'],
+      default: [
+        'repo.code',
+        'repo.issues',
+        'repo.pulls',
+        'repo.releases',
+        'repo.wiki',
+        'repo.projects',
+        'repo.packages',
+      ],
       description: 'Units of a new template repository.',
     }),
     DISABLED_REPO_UNITS: Type.Array(Type.String(), {
@@ -39,10 +47,13 @@ export const reposConfig = {
     }),
   }),
   'repository.pull-request': Type.Object({
-    DEFAULT_MERGE_STYLE: Type.Union(mergeStyles.map((style) => Type.Literal(style)), {
-      default: 'merge',
-      description: 'Merge style that a new repository proposes.',
-    }),
+    DEFAULT_MERGE_STYLE: Type.Union(
+      mergeStyles.map((style) => Type.Literal(style)),
+      {
+        default: 'merge',
+        description: 'Merge style that a new repository proposes.',
+      },
+    ),
     DEFAULT_DELETE_BRANCH_AFTER_MERGE: Type.Boolean({
       default: false,
       description: 'Whether a new repository proposes to delete merged branches.',
@@ -54,7 +65,10 @@ export const reposConfig = {
       default: true,
       description: 'In new repositories only contributors may track time.',
     }),
-    DEFAULT_ENABLE_DEPENDENCIES: Type.Boolean({ default: true, description: 'New repositories have issue dependencies.' }),
+    DEFAULT_ENABLE_DEPENDENCIES: Type.Boolean({
+      default: true,
+      description: 'New repositories have issue dependencies.',
+    }),
   }),
   server: Type.Object({
     SSH_DOMAIN: Type.String({ default: '', description: 'Host name in SSH addresses; DOMAIN unless given.' }),

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { AccountBlocked, AccountDeleting, type AccountGrant } from '../identity/index.ts'
 import type { Tx } from '../db/index.ts'
+import { AccountBlocked, AccountDeleting, type AccountGrant } from '../identity/index.ts'
 import { Refusal } from '../plugin/index.ts'
 import { after, inside, type Listener } from '../work/index.ts'
 import { RepositoryDeleted } from './events.ts'

@@ -9,7 +9,7 @@ import {
   RepositoryRenamed,
 } from './events.ts'
 import { checkRepositoryName } from './names.ts'
-import type { ReposTables, RepositoryRow } from './tables.ts'
+import type { RepositoryRow, ReposTables } from './tables.ts'
 
 /** What a new repository starts with; everything else has the column's default. */
 export type NewRepository = {
@@ -26,7 +26,12 @@ export type NewRepository = {
 const nameIsTaken = 'repository_owner_id_lower_name_unique'
 
 /** Inserts the record and forgets redirects of that name. The caller makes the folder before it commits. */
-export async function createRecord(tx: Tx, owner: AccountRow, actorId: number, wanted: NewRepository): Promise<RepositoryRow> {
+export async function createRecord(
+  tx: Tx,
+  owner: AccountRow,
+  actorId: number,
+  wanted: NewRepository,
+): Promise<RepositoryRow> {
   checkRepositoryName(wanted.name)
   const lowerName = wanted.name.toLowerCase()
   const sql = tx.sql<ReposTables>()
@@ -58,7 +63,13 @@ export async function createRecord(tx: Tx, owner: AccountRow, actorId: number, w
 }
 
 /** Gives a repository another name; the old one redirects. A change of case only leaves no redirect. */
-export async function renameRecord(tx: Tx, repo: RepositoryRow, owner: AccountRow, actorId: number, name: string): Promise<void> {
+export async function renameRecord(
+  tx: Tx,
+  repo: RepositoryRow,
+  owner: AccountRow,
+  actorId: number,
+  name: string,
+): Promise<void> {
   checkRepositoryName(name)
   const lowerName = name.toLowerCase()
   const sql = tx.sql<ReposTables>()
@@ -102,7 +113,12 @@ export async function deleteRecord(tx: Tx, repo: RepositoryRow, actorId: number 
 }
 
 /** Sets a person's role, or takes it away with `none`. */
-export async function setRole(tx: Tx, repositoryId: number, accountId: number, mode: 'none' | 'read' | 'write' | 'admin'): Promise<void> {
+export async function setRole(
+  tx: Tx,
+  repositoryId: number,
+  accountId: number,
+  mode: 'none' | 'read' | 'write' | 'admin',
+): Promise<void> {
   const sql = tx.sql<ReposTables>()
   if (mode === 'none') {
     const gone = await sql

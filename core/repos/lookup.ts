@@ -1,7 +1,7 @@
-import { prefixed, unprefixed, type Database } from '../db/index.ts'
-import { accountColumns, type AccountRow, type Actor } from '../identity/index.ts'
+import { compileOnce, type Database, prefixed, unprefixed } from '../db/index.ts'
+import { type AccountRow, type Actor, accountColumns } from '../identity/index.ts'
 import { accessTo, type Mode, type RepoAccess } from './access.ts'
-import { repositoryColumns, type ReposTables, type RepositoryRow } from './tables.ts'
+import { type RepositoryRow, type ReposTables, repositoryColumns } from './tables.ts'
 import type { UnitName } from './units.ts'
 
 /** What a name leads to. `moved` says where; `hidden` covers missing and invisible alike. */
@@ -12,19 +12,26 @@ export type Lookup =
 
 /** Finds repositories for an actor. Names match in any case. */
 export function createLookup(db: Database, disabled: () => ReadonlySet<UnitName>) {
-  const select = (actor: Actor) =>
+  const select = (accountId: number) =>
     db
       .sql<ReposTables & { owner: ReposTables['account'] }>()
       .selectFrom('repository')
       .innerJoin('account as owner', 'owner.id', 'repository.owner_id')
       .leftJoin('collaborator', (join) =>
-        join
-          .onRef('collaborator.repository_id', '=', 'repository.id')
-          .on('collaborator.account_id', '=', actor.account?.id ?? 0),
+        join.onRef('collaborator.repository_id', '=', 'repository.id').on('collaborator.account_id', '=', accountId),
       )
       .select(prefixed('repository', repositoryColumns))
       .select(prefixed('owner', accountColumns))
       .select('collaborator.mode as role')
+
+  const byName = compileOnce(
+    ['accountId', 'owner', 'name'],
+    ({ accountId, owner, name }: { accountId: number; owner: string; name: string }) =>
+      select(accountId).where('owner.lower_name', '=', owner).where('repository.lower_name', '=', name),
+  )
+  const byId = compileOnce(['accountId', 'id'], ({ accountId, id }: { accountId: number; id: number }) =>
+    select(accountId).where('repository.id', '=', id),
+  )
 
   const accessOf = (actor: Actor, row: { role: string | null } & object): RepoAccess => {
     const repo = unprefixed<RepositoryRow>(row, 'repository') as RepositoryRow
@@ -49,10 +56,11 @@ export function createLookup(db: Database, disabled: () => ReadonlySet<UnitName>
   return {
     /** The repository `ownerName/name` as `actor` may use it. */
     async find(actor: Actor, ownerName: string, name: string): Promise<Lookup> {
-      const row = await select(actor)
-        .where('owner.lower_name', '=', ownerName.toLowerCase())
-        .where('repository.lower_name', '=', name.toLowerCase())
-        .executeTakeFirst()
+      const [row] = await byName(db.sql(), {
+        accountId: actor.account?.id ?? 0,
+        owner: ownerName.toLowerCase(),
+        name: name.toLowerCase(),
+      })
       if (!row) return movedTo(ownerName, name)
       const access = accessOf(actor, row)
       return access.mode === 'none' ? { kind: 'hidden' } : { kind: 'found', access }
@@ -60,7 +68,7 @@ export function createLookup(db: Database, disabled: () => ReadonlySet<UnitName>
 
     /** The repository with an id, or undefined when it is missing or hidden from `actor`. */
     async findById(actor: Actor, id: number): Promise<RepoAccess | undefined> {
-      const row = await select(actor).where('repository.id', '=', id).executeTakeFirst()
+      const [row] = await byId(db.sql(), { accountId: actor.account?.id ?? 0, id })
       const access = row && accessOf(actor, row)
       return access && access.mode !== 'none' ? access : undefined
     },

@@ -10,6 +10,9 @@ export function checkRepositoryName(name: string): void {
   const ending = reservedEndings.find((end) => lower.endsWith(end))
   if (ending) throw new Refusal('invalid', `name pattern is not allowed [pattern: *${ending}]`)
   if (!/^[-.\w]{1,100}$/.test(name) || name.includes('..')) {
-    throw new Refusal('invalid', `name is invalid [${name}]: must be valid alpha or numeric or dash(-_) or dot characters`)
+    throw new Refusal(
+      'invalid',
+      `name is invalid [${name}]: must be valid alpha or numeric or dash(-_) or dot characters`,
+    )
   }
 }

@@ -1,5 +1,5 @@
 import type { UserRecord } from '../identity/index.ts'
-import { type Mode, reaches, type RepoAccess } from './access.ts'
+import { type Mode, type RepoAccess, reaches } from './access.ts'
 import type { RepositoryRow } from './tables.ts'
 import { defaultPullSettings, type UnitName, type Units } from './units.ts'
 

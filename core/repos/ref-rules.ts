@@ -41,7 +41,11 @@ const standing: readonly RefRule[] = [
 ]
 
 /** Judges changes of refs, in their order: undefined for each that may happen. */
-export function judgeRefs(rules: readonly RefRule[], changes: readonly WantedChange[], by: ChangeBy): Promise<(RefRefusal | undefined)[]> {
+export function judgeRefs(
+  rules: readonly RefRule[],
+  changes: readonly WantedChange[],
+  by: ChangeBy,
+): Promise<(RefRefusal | undefined)[]> {
   return Promise.all(changes.map((change) => judgeRef([...standing, ...rules], change, by)))
 }
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { Database, Presenters } from '../db/index.ts'
+import type { Actor } from '../identity/index.ts'
 import { service } from '../plugin/index.ts'
 import type { ReposConfig } from './config.ts'
-import * as git from './git/index.ts'
 import type { Git, GitRepo } from './git/index.ts'
-import type { Actor } from '../identity/index.ts'
+import * as git from './git/index.ts'
 import { createListing, type Listing, type Viewer } from './listing.ts'
 import { createLookup } from './lookup.ts'
 import { type UnitDefaults, type UnitName, type Units, unitNamed, unitSettings } from './units.ts'
@@ -96,7 +96,9 @@ export function createRepos({ db, presenters, config, folder, git: processes, no
     open: (repo) => processes.open(gitDir(repo)),
     disabledUnits: () => disabled,
     newUnits: (kind) =>
-      Object.fromEntries([...kinds[kind]].filter((name) => !disabled.has(name)).map((name) => [name, unitSettings(name, defaults)])),
+      Object.fromEntries(
+        [...kinds[kind]].filter((name) => !disabled.has(name)).map((name) => [name, unitSettings(name, defaults)]),
+      ),
     unitSettings: (name) => unitSettings(name, defaults),
     viewer: (actor, base) => ({ actor, links: { base, root, ssh: sshUrl, noReply: noReplyDomain() } }),
   }

@@ -1,5 +1,5 @@
-import { Type } from '@sinclair/typebox'
 import type { TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { ExternalTracker, ExternalWiki, InternalTracker } from './units.ts'
 
 export const Permission = Type.Object(

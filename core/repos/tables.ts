@@ -5,9 +5,7 @@ import type { Collaborator, GitRef, GitWrite, Repository, RepositoryRedirect } f
 
 /** Tables of this room and of identity, for Kysely. */
 export type ReposTables = IdentityTables &
-  TablesOf<
-    typeof Repository | typeof RepositoryRedirect | typeof Collaborator | typeof GitRef | typeof GitWrite
-  >
+  TablesOf<typeof Repository | typeof RepositoryRedirect | typeof Collaborator | typeof GitRef | typeof GitWrite>
 
 export type RepositoryRow = Selectable<ReposTables['repository']>
 export type GitRefRow = Selectable<ReposTables['git_ref']>

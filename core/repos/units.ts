@@ -1,4 +1,4 @@
-import { Type, type Static } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 
 /** Parts of a repository that can be on or off, by their names in the configuration without `repo.`. */
 export const unitNames = [

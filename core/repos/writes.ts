@@ -61,7 +61,12 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
       await sql.deleteFrom('git_ref').where('repository_id', '=', repositoryId).where('name', 'in', gone).execute()
     }
     const moved = new Set(changes.map((change) => change.name))
-    await upsert(tx, repositoryId, actorId, now.filter((ref) => moved.has(ref.name)))
+    await upsert(
+      tx,
+      repositoryId,
+      actorId,
+      now.filter((ref) => moved.has(ref.name)),
+    )
     return changes
   }
 
@@ -104,7 +109,11 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
       .selectFrom('git_ref')
       .select('name')
       .where('repository_id', '=', repo.id)
-      .where('name', 'in', [repo.default_branch, 'main', 'master'].map((name) => `refs/heads/${name}`))
+      .where(
+        'name',
+        'in',
+        [repo.default_branch, 'main', 'master'].map((name) => `refs/heads/${name}`),
+      )
       .execute()
     const have = new Set(branches.map((row) => branchOf(row.name)))
     if (have.has(repo.default_branch)) return null
@@ -115,14 +124,28 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
   }
 
   /** Records in one transaction what git has, and publishes the push. `names` as for `record`. */
-  const settle = (repositoryId: number, actorId: number | null, writeIds: readonly number[], names?: readonly string[]) =>
+  const settle = (
+    repositoryId: number,
+    actorId: number | null,
+    writeIds: readonly number[],
+    names?: readonly string[],
+  ) =>
     db.tx(async (tx) => {
       const sql = tx.sql<ReposTables>()
       // The lock makes settling one after the other: each reads git after the one before it was recorded.
-      const repo = await sql.selectFrom('repository').selectAll().where('id', '=', repositoryId).forUpdate().executeTakeFirst()
+      const repo = await sql
+        .selectFrom('repository')
+        .selectAll()
+        .where('id', '=', repositoryId)
+        .forUpdate()
+        .executeTakeFirst()
       if (!repo) return { changes: [], newDefaultBranch: null }
       const changes = await record(tx, repositoryId, actorId, names)
-      if (writeIds.length > 0) await sql.deleteFrom('git_write').where('id', 'in', [...writeIds]).execute()
+      if (writeIds.length > 0)
+        await sql
+          .deleteFrom('git_write')
+          .where('id', 'in', [...writeIds])
+          .execute()
       if (changes.length === 0) return { changes, newDefaultBranch: null }
       const branch = await adoptedBranch(tx, repo, changes)
       const pushedBranch = changes.some((change) => change.after !== null && branchOf(change.name) !== undefined)
@@ -146,7 +169,11 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
      * Runs `write`, which moves refs in git and answers their full names, and returns when PostgreSQL agrees.
      * When `write` throws, refs that it may have moved before are recorded all the same.
      */
-    async run<T>(repo: RepositoryRow, actorId: number | null, write: () => Promise<{ names: readonly string[]; result: T }>): Promise<T> {
+    async run<T>(
+      repo: RepositoryRow,
+      actorId: number | null,
+      write: () => Promise<{ names: readonly string[]; result: T }>,
+    ): Promise<T> {
       const id = await announce(repo, actorId)
       try {
         const { names, result } = await write()

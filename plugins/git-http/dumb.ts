@@ -35,7 +35,8 @@ export function dumbRoutes(use: GitHttpUse): RawRoute[] {
       async handle({ repo, params }) {
         const folder = join(use.repos.gitDir(repo.repo), 'objects')
         const path = params.path ?? ''
-        if (path === 'info/packs') return answer(200, await packList(folder), { ...neverCached, 'content-type': 'text/plain' })
+        if (path === 'info/packs')
+          return answer(200, await packList(folder), { ...neverCached, 'content-type': 'text/plain' })
         const shape = shapes.find(({ is }) => is.test(path))
         const file = join(folder, path)
         const found = shape && (await stat(file).catch(() => undefined))

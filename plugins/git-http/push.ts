@@ -10,7 +10,11 @@ export type PushBy = { readonly actor: Actor; readonly access: RepoAccess; reado
  * Receives a push. Rights and rules are judged before git runs, and the client hears of success only when PostgreSQL
  * has recorded what moved.
  */
-export function receivePush({ repos, rules }: Pick<GitHttpUse, 'repos' | 'rules'>, body: Readable, by: PushBy): Readable {
+export function receivePush(
+  { repos, rules }: Pick<GitHttpUse, 'repos' | 'rules'>,
+  body: Readable,
+  by: PushBy,
+): Readable {
   const { actor, access, protocol } = by
   let write: Awaited<ReturnType<typeof repos.writes.begin>> | undefined
   return git.receivePack(repos.open(access.repo), body, {

@@ -1,7 +1,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
-import { point, service } from '#core/plugin'
-import type { ReposTables, RepositoryRow } from '#core/repos'
 import type { AccountRow } from '#core/identity'
+import { point, service } from '#core/plugin'
+import type { RepositoryRow, ReposTables } from '#core/repos'
 
 type Rows = ExpressionBuilder<ReposTables & { owner: ReposTables['account'] }, 'repository' | 'owner'>
 
@@ -21,6 +21,10 @@ export const SearchTerms = point<SearchTerm>('repositories.search-terms')
 
 /** Makes and removes repositories for others: organisations, forks, migrations. */
 export type RepositoryMaker = {
-  create(owner: AccountRow, doer: AccountRow, wanted: { name: string; description?: string; private?: boolean }): Promise<RepositoryRow>
+  create(
+    owner: AccountRow,
+    doer: AccountRow,
+    wanted: { name: string; description?: string; private?: boolean },
+  ): Promise<RepositoryRow>
 }
 export const RepositoryMaker = service<RepositoryMaker>('repositories.maker')

@@ -2,7 +2,7 @@ import type { Database, Tx } from '#core/db'
 import { badRequest, forbidden, unprocessable } from '#core/http'
 import type { AccountRow } from '#core/identity'
 import type { Config } from '#core/plugin'
-import { createRecord, git, reposConfig, type Repos, type ReposConfig, type RepositoryRow } from '#core/repos'
+import { createRecord, git, type Repos, type ReposConfig, type RepositoryRow, reposConfig } from '#core/repos'
 import type { Templates } from '#plugins/templates'
 import { firstFiles, namesIn } from './first-files.ts'
 import { countOwned } from './queries.ts'
@@ -22,7 +22,12 @@ type Keys = ReposConfig['repository']
  * @param doer who asks; the owner may be somebody else when an administrator does
  * @returns the row as it is after all that
  */
-export async function createRepository(deps: Deps, owner: AccountRow, doer: AccountRow, wanted: CreateRepoOption): Promise<RepositoryRow> {
+export async function createRepository(
+  deps: Deps,
+  owner: AccountRow,
+  doer: AccountRow,
+  wanted: CreateRepoOption,
+): Promise<RepositoryRow> {
   const { db, repos } = deps
   const config = deps.config.get('repository', reposConfig.repository)
   checkTemplates(deps.templates, wanted)
@@ -66,7 +71,8 @@ function checkTemplates(templates: Templates | undefined, wanted: CreateRepoOpti
     throw badRequest(`readme template does not exist, available templates: [${readmes.join(' ')}]`)
   }
   for (const name of namesIn(wanted.gitignores)) {
-    if (templates?.gitignore(name) === undefined) throw unprocessable(`gitignore template does not exist [name: ${name}]`)
+    if (templates?.gitignore(name) === undefined)
+      throw unprocessable(`gitignore template does not exist [name: ${name}]`)
   }
   if (wanted.license && !templates?.license(wanted.license)) {
     throw unprocessable(`license template does not exist [name: ${wanted.license}]`)
@@ -81,7 +87,13 @@ async function checkLimit(tx: Tx, config: Keys, owner: AccountRow, doer: Account
   }
 }
 
-async function commitFirstFiles(deps: Deps, repo: RepositoryRow, owner: AccountRow, doer: AccountRow, wanted: CreateRepoOption) {
+async function commitFirstFiles(
+  deps: Deps,
+  repo: RepositoryRow,
+  owner: AccountRow,
+  doer: AccountRow,
+  wanted: CreateRepoOption,
+) {
   const files = firstFiles(deps.templates, { repo, owner, wanted })
   const person = { name: doer.full_name || doer.name, email: doer.email }
   await deps.repos.writes.run(repo, doer.id, async () => {

@@ -1,16 +1,16 @@
 import type { Tx } from '#core/db'
 import { unprocessable } from '#core/http'
-import { type AccountRow, isSiteAdmin, type Actor } from '#core/identity'
+import { type AccountRow, type Actor, isSiteAdmin } from '#core/identity'
 import {
   git,
   type PullSettings,
   type RepoAccess,
-  renameRecord,
+  type Repos,
   RepositoryAccessChanged,
   RepositoryArchived,
-  type Repos,
-  type ReposTables,
   RepositoryVisibilityChanged,
+  type ReposTables,
+  renameRecord,
   type Units,
 } from '#core/repos'
 import type { EditRepoOption } from './schemas.ts'
@@ -22,8 +22,15 @@ type Doer = Actor & { readonly account: AccountRow }
  * Applies the given keys, all in one transaction. A key that does not fit the repository (mirror settings on a plain
  * one, a unit that the host disabled, an unknown default branch) changes nothing, as the contract has it.
  */
-export async function editRepository(deps: Deps, tx: Tx, { repo, owner }: RepoAccess, doer: Doer, wanted: EditRepoOption): Promise<void> {
-  if (wanted.name !== undefined && wanted.name !== repo.name) await renameRecord(tx, repo, owner, doer.account.id, wanted.name)
+export async function editRepository(
+  deps: Deps,
+  tx: Tx,
+  { repo, owner }: RepoAccess,
+  doer: Doer,
+  wanted: EditRepoOption,
+): Promise<void> {
+  if (wanted.name !== undefined && wanted.name !== repo.name)
+    await renameRecord(tx, repo, owner, doer.account.id, wanted.name)
   const isPrivate = await privacyOf(deps, tx, repo, doer, wanted)
   const archived = archivedOf(repo, wanted)
   const branch = await branchOf(tx, repo, wanted)
@@ -88,7 +95,11 @@ function archivedOf(repo: RepoAccess['repo'], { archived }: EditRepoOption): boo
 }
 
 /** The new default branch; undefined when the key is not given or names no branch of a repository that has some. */
-async function branchOf(tx: Tx, repo: RepoAccess['repo'], { default_branch: name }: EditRepoOption): Promise<string | undefined> {
+async function branchOf(
+  tx: Tx,
+  repo: RepoAccess['repo'],
+  { default_branch: name }: EditRepoOption,
+): Promise<string | undefined> {
   if (!name || name === repo.default_branch || !git.isBranchName(name)) return undefined
   if (repo.is_empty) return name
   const there = await tx
@@ -183,7 +194,9 @@ function pullUnit(repos: Repos, now: Units, wanted: EditRepoOption): UnitChange 
   if (wanted.has_pull_requests === false) return { pulls: undefined }
   const base = now.pulls ?? (repos.unitSettings('pulls') as PullSettings)
   const given = Object.fromEntries(
-    (Object.keys(base) as (keyof PullSettings)[]).flatMap((key) => (wanted[key] === undefined ? [] : [[key, wanted[key]]])),
+    (Object.keys(base) as (keyof PullSettings)[]).flatMap((key) =>
+      wanted[key] === undefined ? [] : [[key, wanted[key]]],
+    ),
   ) as Partial<PullSettings>
   if (wanted.has_pull_requests === undefined && Object.keys(given).length === 0) return {}
   const settings: PullSettings = { ...base, ...given }
@@ -191,7 +204,11 @@ function pullUnit(repos: Repos, now: Units, wanted: EditRepoOption): UnitChange 
   return { pulls: settings }
 }
 
-function checkUpdateStyles({ allow_merge_update, allow_rebase_update, default_update_style: style }: PullSettings): void {
+function checkUpdateStyles({
+  allow_merge_update,
+  allow_rebase_update,
+  default_update_style: style,
+}: PullSettings): void {
   if (style !== 'merge' && style !== 'rebase') throw unprocessable('default update style must be merge or rebase')
   if (!allow_merge_update && !allow_rebase_update) {
     throw unprocessable('at least one pull request branch update style must be enabled')

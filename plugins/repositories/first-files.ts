@@ -13,9 +13,13 @@ export const namesIn = (list: string | undefined) =>
 type About = { readonly repo: RepositoryRow; readonly owner: AccountRow; readonly wanted: CreateRepoOption }
 
 /** The files of a repository's first commit: a README, and .gitignore and LICENSE when they were chosen. */
-export function firstFiles(templates: Templates | undefined, { repo, owner, wanted }: About): { path: string; text: string }[] {
+export function firstFiles(
+  templates: Templates | undefined,
+  { repo, owner, wanted }: About,
+): { path: string; text: string }[] {
   const readme =
-    templates?.readme(wanted.readme || 'Default', { name: repo.name, description: repo.description }) ?? `# ${repo.name}\n`
+    templates?.readme(wanted.readme || 'Default', { name: repo.name, description: repo.description }) ??
+    `# ${repo.name}\n`
   const files = [{ path: 'README.md', text: readme }]
   const ignored = namesIn(wanted.gitignores).map((name) => `# ---> ${name}\n${templates?.gitignore(name) ?? ''}`)
   if (ignored.length > 0) files.push({ path: '.gitignore', text: `${ignored.join('\n')}\n` })
@@ -29,5 +33,8 @@ function signed(body: string, owner: AccountRow): string {
   const year = String(new Date().getFullYear())
   return body
     .replace(/<year>|\[year\]|\[yyyy\]/g, year)
-    .replace(/<(?:copyright holders?|name of author|owner)>|\[(?:fullname|name of copyright owner)\]/g, owner.full_name || owner.name)
+    .replace(
+      /<(?:copyright holders?|name of author|owner)>|\[(?:fullname|name of copyright owner)\]/g,
+      owner.full_name || owner.name,
+    )
 }

@@ -59,7 +59,13 @@ const columns = {
 const sorts = ['alpha', 'lfs_size', 'stars', 'forks', ...Object.keys(columns)]
 
 /** A page of the repositories that match a search, and how many match. Throws a Problem for an unknown mode or sort. */
-export function searchRepositories(repos: Repos, terms: readonly SearchTerm[], actor: Actor, wanted: SearchQuery, window: Window): Promise<{ rows: ListedRow[]; total: number }> {
+export function searchRepositories(
+  repos: Repos,
+  terms: readonly SearchTerm[],
+  actor: Actor,
+  wanted: SearchQuery,
+  window: Window,
+): Promise<{ rows: ListedRow[]; total: number }> {
   let query: Rows = repos.listing.rows(actor).where(repos.listing.visible(wanted.private === false ? anonymous : actor))
   if (wanted.mode && !(wanted.mode in modes)) throw unprocessable('invalid search mode')
   query = withWords(query, terms, wanted)
@@ -76,15 +82,23 @@ export function searchRepositories(repos: Repos, terms: readonly SearchTerm[], a
 }
 
 function withWords(query: Rows, terms: readonly SearchTerm[], { q, topic, includeDesc }: SearchQuery): Rows {
-  const words = (q ?? '').split(',').map((word) => word.trim().toLowerCase()).filter((word) => word !== '')
+  const words = (q ?? '')
+    .split(',')
+    .map((word) => word.trim().toLowerCase())
+    .filter((word) => word !== '')
   if (words.length === 0) return query
   return query.where((eb) => {
     const found = words.flatMap((word): Expression<SqlBool>[] => {
       if (topic) return terms.flatMap((term) => term.topic?.(eb as never, word) ?? [])
-      const some = [eb('repository.lower_name', 'like', part(word)), ...terms.flatMap((term) => term.word?.(eb as never, word) ?? [])]
+      const some = [
+        eb('repository.lower_name', 'like', part(word)),
+        ...terms.flatMap((term) => term.word?.(eb as never, word) ?? []),
+      ]
       const [owner, name] = word.split('/', 2)
       if (owner && name !== undefined) {
-        some.push(eb.and([eb('owner.lower_name', 'like', part(owner)), eb('repository.lower_name', 'like', part(name))]))
+        some.push(
+          eb.and([eb('owner.lower_name', 'like', part(owner)), eb('repository.lower_name', 'like', part(name))]),
+        )
       }
       if (includeDesc) some.push(eb(eb.fn<string>('lower', ['repository.description']), 'like', part(word)))
       return some
@@ -123,7 +137,11 @@ function withFlags(query: Rows, wanted: SearchQuery): Rows {
   return query
 }
 
-function ordered(query: Rows, terms: readonly SearchTerm[], { sort, order, priority_owner_id: first }: SearchQuery): Rows {
+function ordered(
+  query: Rows,
+  terms: readonly SearchTerm[],
+  { sort, order, priority_owner_id: first }: SearchQuery,
+): Rows {
   if (sort && !sorts.includes(sort)) throw unprocessable(`Invalid sort mode: "${sort}"`)
   if (sort && order && order !== 'asc' && order !== 'desc') throw unprocessable(`Invalid sort order: "${order}"`)
   const direction = sort && order === 'desc' ? 'desc' : 'asc'

@@ -38,7 +38,9 @@ export const EditRepoOption = Type.Object(
     private: flag('Makes it private or public. Turning private clears all stars and watches.'),
     template: flag('Others may generate repositories from it.'),
     archived: flag('Nothing can be pushed or opened any more.'),
-    default_branch: optional(Type.String({ description: 'Applied when the branch exists or the repository is empty.' })),
+    default_branch: optional(
+      Type.String({ description: 'Applied when the branch exists or the repository is empty.' }),
+    ),
     has_code: flag('Turns the code unit on or off.'),
     has_issues: flag('Turns the issues unit on or off.'),
     internal_tracker: optional(Type.Partial(InternalTracker)),

@@ -1,4 +1,16 @@
-import { accountAccess, Empty, forbidden, list, notFound, nullable, type Route, repository, route, signedIn, Type } from '#core/http'
+import {
+  accountAccess,
+  Empty,
+  forbidden,
+  list,
+  notFound,
+  nullable,
+  type Route,
+  repository,
+  route,
+  signedIn,
+  Type,
+} from '#core/http'
 import { type AccountRow, type Actor, actingAs, anonymous } from '#core/identity'
 import type { Use } from '#core/plugin'
 import { type RepoAccess, wireTime } from '#core/repos'

@@ -1,11 +1,9 @@
-import { anyone, answer, Empty, notFound, type RawRoute, type Route, rawRoute, repository, route } from '#core/http'
+import { answer, anyone, Empty, notFound, type RawRoute, type Route, rawRoute, repository, route } from '#core/http'
 import type { ReposTables } from '#core/repos'
 import { createPictures, readPicture } from '#core/storage'
 import type { RepositoriesUse } from '../needs.ts'
 import { UpdateRepoAvatarOption } from '../schemas.ts'
 import { InPath } from './records.ts'
-
-const longestSide = 4096
 
 /** Setting and removing the picture of a repository. */
 export function avatarRoutes(use: RepositoriesUse): Route[] {
@@ -28,7 +26,7 @@ export function avatarRoutes(use: RepositoriesUse): Route[] {
       answers: { 204: Empty },
       refusals: [400, 413],
       handle: async ({ repo, body }) => {
-        const picture = readPicture(body.image, longestSide)
+        const picture = readPicture(body.image, use.config)
         await createPictures(use.storage, 'repo-avatars').put(picture)
         await store(repo.repo.id, picture.digest)
       },

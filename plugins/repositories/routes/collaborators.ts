@@ -98,7 +98,8 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
       path: '/repos/{owner}/{repo}/collaborators/{collaborator}/permission',
       operationId: 'repoGetRepoPermissions',
       tag: 'repository',
-      summary: 'Tells what somebody may do with a repository. One may ask for oneself; for others as an administrator of it.',
+      summary:
+        'Tells what somebody may do with a repository. One may ask for oneself; for others as an administrator of it.',
       access: repository.readSignedIn(),
       scope: ['repository'],
       params: InPathWithName,
@@ -107,7 +108,9 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
       handle: async ({ repo, params, me, actor, base }) => {
         const isMe = params.collaborator.toLowerCase() === me.lower_name
         if (!isMe && !me.is_admin && !['admin', 'owner'].includes(repo.mode)) {
-          throw forbidden('Only admins can query all permissions, repo admins can query all repo permissions, collaborators can query only their own')
+          throw forbidden(
+            'Only admins can query all permissions, repo admins can query all repo permissions, collaborators can query only their own',
+          )
         }
         const account = await use.identity.accounts.byName(params.collaborator)
         if (!account) throw notFound(`user does not exist [uid: 0, name: ${params.collaborator}]`)

@@ -6,11 +6,12 @@ import {
   notFound,
   type Route,
   repository,
+  repositoryOf,
   route,
   signedIn,
   Type,
 } from '#core/http'
-import { deleteRecord, reposConfig, type RepoAccess, type RepositoryRow } from '#core/repos'
+import { deleteRecord, type ListedRow, type RepoAccess, type RepositoryRow, reposConfig } from '#core/repos'
 import { createRepository } from '../create.ts'
 import { editRepository } from '../edit.ts'
 import type { RepositoriesUse } from '../needs.ts'
@@ -32,6 +33,20 @@ const byId = (use: RepositoriesUse): Access<ByAccount & { repo: RepoAccess }> =>
     const found = Number.isSafeInteger(id) ? await use.repos.findById(approach.actor, id) : undefined
     if (!found) throw notFound()
     return { me, repo: found }
+  },
+})
+
+/** A repository by name, found and selected with all that its record shows in one query: the most frequent read. */
+const shown = (use: RepositoriesUse): Access<{ row: ListedRow }> => ({
+  name: 'repository read',
+  refusals: [404],
+  async admit(approach) {
+    const { owner = '', repo = '' } = approach.params
+    const row = await use.repos.listing.find(approach.actor, owner, repo)
+    if (row) return { row }
+    // Redirects for an old name, and otherwise refuses.
+    await repositoryOf(approach)
+    throw notFound()
   },
 })
 
@@ -85,11 +100,12 @@ export function recordRoutes(use: RepositoriesUse): Route[] {
       operationId: 'repoGet',
       tag: 'repository',
       summary: 'Reads a repository.',
-      access: repository.read(),
+      access: shown(use),
       scope: ['repository'],
       params: InPath,
       answers: { 200: Repository },
-      handle: ({ repo, actor, base }) => show(repo.repo.id, use.repos.viewer(actor, base)),
+      handle: async ({ row, actor, base }) =>
+        (await use.repos.listing.present([row], use.repos.viewer(actor, base)))[0],
     }),
     route({
       method: 'GET',
@@ -115,7 +131,10 @@ export function recordRoutes(use: RepositoriesUse): Route[] {
       body: EditRepoOption,
       answers: { 200: Repository },
       handle: async ({ repo, me, actor, body, base }) => {
-        const deps = { repos: use.repos, forcePrivate: use.config.get('repository', reposConfig.repository).FORCE_PRIVATE }
+        const deps = {
+          repos: use.repos,
+          forcePrivate: use.config.get('repository', reposConfig.repository).FORCE_PRIVATE,
+        }
         await use.db.tx((tx) => editRepository(deps, tx, repo, { ...actor, account: me }, body))
         return show(repo.repo.id, use.repos.viewer(actor, base))
       },
