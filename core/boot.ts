@@ -19,6 +19,7 @@ import {
   type PluginHost,
   type Registry,
   Switches,
+  type SwitchSettings,
   service,
 } from './plugin/index.ts'
 import { createRepos, git, ownerGrant, Repos, type ReposConfig, reposConfig, reposListeners } from './repos/index.ts'
@@ -69,8 +70,70 @@ async function openRooms(
   progress: (line: string) => void,
   closing: (() => unknown)[],
 ) {
+  const { config, reconfigure } = followReloads(first)
+  const log = createLog(config)
+  const secrets = openSecrets(config)
+  const opened = await openRecord(config, shipped, log, progress)
+  closing.push(opened.close)
+  const db = opened.database
+  const settings = await openSettings(db)
+  closing.push(settings.stop)
+  const disk = await openDiskStorage({ root: config.paths.storage, log })
+  closing.push(disk.close)
+  const processes = git.createGit()
+  closing.push(processes.close)
+
+  const registry = createRegistry()
+  const work = createWork({
+    db,
+    databaseUrl: opened.url,
+    redisUrl: config.get('queue', coreSections.queue).REDIS_URL || undefined,
+    log,
+  })
+  opened.outbox.onPublish(work.heard)
+  const plugins = pluginHost({ shipped, registry, config, settings, work, log })
+  const presenters = presentersOf(plugins)
+  const identity = createIdentity({ db, config, secrets, log, presenters, registry })
+  const repos = createRepos({
+    db,
+    presenters,
+    config: reposSections(config),
+    folder: config.paths.repositories,
+    git: processes,
+    noReplyDomain: identity.noReplyDomain,
+  })
+
+  registry.provide(ConfigToken, config)
+  registry.provide(SecretsToken, secrets)
+  registry.provide(Switches, createSwitches(plugins))
+  registry.provide(Database, db)
+  registry.provide(Presenters, presenters)
+  registry.provide(Identity, identity)
+  registry.provide(Storage, disk.storage)
+  registry.provide(Repos, repos)
+  registry.provide(Jobs, work.jobs)
+  registry.contribute(AccountGrants, ownerGrant)
+  addStandingListeners(registry, plugins, work, repos)
+  return {
+    config,
+    log,
+    registry,
+    opened,
+    settings,
+    identity,
+    repos,
+    work,
+    plugins,
+    reconfigure: async (next: Config) => {
+      reconfigure(next)
+      await plugins.reconcile()
+    },
+  }
+}
+
+/** One object for all that reads the configuration; a reload changes what it answers. */
+function followReloads(first: Config) {
   let current = first
-  // What the rooms hold is this one object; a reload changes what it answers.
   const config: Config = {
     get: ((section: string, schema?: never) => current.get(section, schema as never)) as Config['get'],
     sourceOf: (section, key) => current.sourceOf(section, key),
@@ -78,38 +141,42 @@ async function openRooms(
     paths: first.paths,
     file: first.file,
   }
-  const log = createLog(config)
-  const secrets = openSecrets(config)
-  const { URL: url, POOL: max } = config.get('database', coreSections.database)
-  const opened = await openDatabase({
+  const reconfigure = (next: Config) => {
+    current = next
+  }
+  return { config, reconfigure }
+}
+
+function openRecord(config: Config, shipped: readonly Plugin[], log: Log, progress: (line: string) => void) {
+  const { URL: url, POOL: size } = config.get('database', coreSections.database)
+  return openDatabase({
     ...(url ? { url } : {}),
     dataDir: config.paths.data,
-    size: max,
+    size,
     progress,
     log: (message: string) => log.info(message),
     entities: entitiesOf(shipped),
     owners: ownersOf(shipped),
   })
-  closing.push(opened.close)
-  const db = opened.database
-  const settings = await openSettings(db)
-  closing.push(settings.stop)
+}
 
-  const registry = createRegistry()
-  const plugins = createPluginHost<Plugin>({
+type HostParts = {
+  readonly shipped: readonly Plugin[]
+  readonly registry: Registry
+  readonly config: Config
+  readonly settings: Settings
+  readonly work: Work
+  readonly log: Log
+}
+
+/** The plugin engine, with what the rooms do for a plugin that is turned on. */
+function pluginHost({ shipped, registry, config, settings, work, log }: HostParts): PluginHost<Plugin> {
+  return createPluginHost<Plugin>({
     plugins: shipped,
     registry,
-    settings: {
-      declared: (sw) => config.declared(sw),
-      stored: (sw) => {
-        const value = settings.get(sw.section, sw.key)
-        return value === undefined ? undefined : value === 'true'
-      },
-    },
-    configOf: (plugin) =>
-      Object.fromEntries(
-        Object.entries(plugin.config ?? {}).map(([section, schema]) => [section, config.get(section, schema)]),
-      ),
+    settings: switchSettings(config, settings),
+    configOf: ({ config: sections = {} }) =>
+      Object.fromEntries(Object.entries(sections).map(([name, schema]) => [name, config.get(name, schema)])),
     activate: (plugin, scope) => {
       const use = scope.use as never
       for (const listener of plugin.listeners?.(use) ?? []) {
@@ -122,55 +189,35 @@ async function openRooms(
     },
     log,
   })
-  const presenters = createPresenters(
-    plugins.plugins.flatMap(({ name, presents = [] }) => {
-      const gate = plugins.gate(name)
-      return presents.map((presenter) => ({ presenter, isOn: () => gate.face() === undefined }))
+}
+
+/** What operators say of switches: by file and environment, and while the host runs. */
+export function switchSettings(config: Config, settings: Settings): SwitchSettings {
+  return {
+    declared: (sw) => config.declared(sw),
+    stored({ section, key }) {
+      const value = settings.get(section, key)
+      return value === undefined ? undefined : value === 'true'
+    },
+  }
+}
+
+function presentersOf({ plugins, gate }: PluginHost<Plugin>): Presenters {
+  return createPresenters(
+    plugins.flatMap(({ name, presents = [] }) => {
+      const door = gate(name)
+      return presents.map((presenter) => ({ presenter, isOn: () => door.face() === undefined }))
     }),
   )
-  const identity = createIdentity({ db, config, secrets, log, presenters, registry })
-  const disk = await openDiskStorage({ root: config.paths.storage, log })
-  closing.push(disk.close)
-  const processes = git.createGit()
-  closing.push(processes.close)
-  const repos = createRepos({
-    db,
-    presenters,
-    config: reposSections(config),
-    folder: config.paths.repositories,
-    git: processes,
-    noReplyDomain: identity.noReplyDomain,
-  })
-  const work = createWork({
-    db,
-    databaseUrl: opened.url,
-    redisUrl: config.get('queue', coreSections.queue).REDIS_URL || undefined,
-    log,
-  })
-  opened.outbox.onPublish(work.heard)
+}
 
-  registry.provide(ConfigToken, config)
-  registry.provide(SecretsToken, secrets)
-  registry.provide(Switches, createSwitches(plugins))
-  registry.provide(Database, db)
-  registry.provide(Presenters, presenters)
-  registry.provide(Identity, identity)
-  registry.provide(Storage, disk.storage)
-  registry.provide(Repos, repos)
-  registry.provide(Jobs, work.jobs)
-  registry.contribute(AccountGrants, ownerGrant)
-  // Listeners that keep data right whatever is switched off are there for as long as the host is.
+/** Listeners that keep data right whatever is switched off are there for as long as the host is. */
+function addStandingListeners(registry: Registry, { plugins }: PluginHost<Plugin>, work: Work, repos: Repos): void {
   for (const listener of reposListeners(repos)) work.addListener(listener)
-  for (const plugin of plugins.plugins) {
+  for (const plugin of plugins) {
     const use = registry.use(plugin.needs ?? {}, plugin.name) as never
     for (const listener of plugin.listeners?.(use) ?? []) if (listener.whileOff) work.addListener(listener)
   }
-
-  const reconfigure = async (next: Config) => {
-    current = next
-    await plugins.reconcile()
-  }
-  return { config, log, registry, opened, settings, identity, repos, work, plugins, reconfigure }
 }
 
 /** The sections that core/repos reads, as one object. */

@@ -1,5 +1,4 @@
-import { dirname, resolve } from 'node:path'
-import { type Booted, boot } from './boot.ts'
+import { type Booted, boot, switchSettings } from './boot.ts'
 import { checksOf } from './checks.ts'
 import type { Connected, Host, Role, Running, SwitchState } from './cli/index.ts'
 import { type Config, type ConfigInput, coreSections, peek, readSources } from './config/index.ts'
@@ -39,7 +38,7 @@ export function createHost(shipped: readonly Plugin[]): Host {
   return {
     version,
     async load(input) {
-      plugins = orderPlugins([...shipped, ...(await extraPlugins(input))])
+      plugins = orderPlugins([...shipped, ...(await extraPlugins(input, shipped))])
       for (const plugin of plugins) checkCompat(plugin)
       const commands = plugins.flatMap((plugin) => plugin.commands?.({} as never) ?? [])
       return { schemas: schemasOf(plugins), switches: switchKeysOf(plugins), commands }
@@ -56,13 +55,10 @@ export function createHost(shipped: readonly Plugin[]): Host {
   }
 }
 
-async function extraPlugins(input: ConfigInput): Promise<Plugin[]> {
-  const sources = readSources(input)
-  const names = (peek(sources, 'plugins', 'EXTRA') ?? '').split(',').map((name) => name.trim())
-  return loadExtraPlugins(
-    names.filter((name) => name !== ''),
-    dirname(resolve(sources.file ?? 'app.ini')),
-  )
+async function extraPlugins(input: ConfigInput, shipped: readonly Plugin[]): Promise<Plugin[]> {
+  const listed = peek(readSources(input), 'plugins', 'EXTRA')
+  const names = shipped.map(({ name }) => name)
+  return listed ? loadExtraPlugins(listed, names) : []
 }
 
 /**
@@ -147,6 +143,7 @@ export async function buildApp(rooms: Booted, validateAnswers = false): Promise<
     },
     facts,
     log: { level: config.get('log', httpConfig.log).LEVEL, stream: process.stderr },
+    requireSigninView: () => config.get('service').REQUIRE_SIGNIN_VIEW === true,
     validateAnswers,
   })
 }
@@ -166,13 +163,7 @@ function connectedTo(rooms: Booted): Connected {
   const { plugins, settings, config, registry, opened } = rooms
   const stateOf = (plugin: Plugin): SwitchState => {
     const sw = switchOf(plugin)
-    const now = readSwitch(sw, {
-      declared: config.declared,
-      stored: ({ section, key }) => {
-        const value = settings.get(section, key)
-        return value === undefined ? undefined : value === 'true'
-      },
-    })
+    const now = readSwitch(sw, switchSettings(config, settings))
     return { section: sw.section, key: sw.key, aliases: sw.aliases ?? [], plugin: plugin.name, ...now }
   }
   const place = (key: string) => {

@@ -5,7 +5,7 @@
 export * from './config.ts'
 export { Duration, duration, isDuration } from './durations.ts'
 export { exampleConfig } from './example.ts'
-export { ConfigErrors, describeSource, type Mistake, type Source } from './mistakes.ts'
+export { ConfigErrors, describeSource, type Entry, type Mistake, type Source } from './mistakes.ts'
 export { nearest, suggestion } from './nearest.ts'
 export type { Paths } from './paths.ts'
 export { coerce, type SectionSchemas, type SwitchKey } from './schema.ts'

@@ -49,13 +49,9 @@ export function readSources(input: ConfigInput, switches: readonly SwitchKey[] =
   }
 }
 
-/** One value as text, before any schema is known: for what decides which schemas there are. */
-export function peek(sources: Sources, section: string, key: string): string | undefined {
-  for (const level of sources.levels) {
-    const entry = level.find((entry) => entry.section === section && entry.key === key)
-    if (entry) return entry.text
-  }
-  return undefined
+/** One declared value before any schema is known: for what decides which schemas there are. */
+export function peek(sources: Sources, section: string, key: string): Entry | undefined {
+  return sources.levels.flat().find((entry) => entry.section === section && entry.key === key)
 }
 
 function readFile(file: string): Reading {

@@ -2,6 +2,9 @@
  * The record: PostgreSQL, embedded or elsewhere; entities, migrations, transactions, notifications and the outbox.
  * The only room that knows the ORM's machinery and the driver.
  */
+export { defineEntity, p } from '@mikro-orm/core'
+export { sql } from 'kysely'
+
 import { migrations } from './migrations.ts'
 import { Outbox } from './outbox.ts'
 import { Setting } from './settings.ts'

@@ -3,6 +3,10 @@ import { type ByAccount, signedInAccount, siteAdmin } from './access.ts'
 import { forbidden, notFound } from './problems.ts'
 import { movedUrl } from './repository-access.ts'
 import { type Access, type Approach, Redirect } from './route.ts'
+import { Type } from './schema.ts'
+
+/** Path parameters of every route about an account. */
+export const AccountPath = Type.Object({ username: Type.String({ description: 'Name of the user.' }) })
 
 /** What a handler of a `/users/{username}` route finds. */
 export type AboutAccount = { readonly account: AccountRow }

@@ -4,14 +4,13 @@ import {
   type CredentialFacts,
   isPublicOnly,
   isSiteAdmin,
-  type ScopeCategory,
   scopeRefusal,
 } from '../identity/index.ts'
 import type { Gate } from '../plugin/index.ts'
 import { paramsReader, type Texts } from './bind-text.ts'
 import { bare, forbidden, notFound, Problem } from './problems.ts'
 import type { Visit } from './request.ts'
-import type { Access, Approach } from './route.ts'
+import type { Access, Approach, Scopes } from './route.ts'
 import type { Shape } from './shapes.ts'
 import { watchClose } from './visit.ts'
 
@@ -33,7 +32,7 @@ export type GateFacts = {
 /** What the gate needs to know of one route. */
 export type Guarded = {
   readonly access: Access
-  readonly scope: readonly ScopeCategory[] | 'none'
+  readonly scope: Scopes
   readonly publicOnly?: 'refuse'
   readonly governed?: false
   /** True: anonymous callers pass although REQUIRE_SIGNIN_VIEW is set. */
@@ -97,8 +96,10 @@ export function createGate(route: Guarded, keeper: Gatekeeper, facts: GateFacts)
   const mayBeAnonymous = route.open ? () => true : () => !facts.requireSigninView()
   const judgeToken = (actor: Actor, method: string) => {
     if (scope === 'none') return
-    const refusal = scopeRefusal(actor, scope, reads.has(method) ? 'read' : 'write')
-    if (refusal !== undefined) throw forbidden(refusal)
+    for (const wanted of scope) {
+      const refusal = scopeRefusal(actor, [wanted].flat(), reads.has(method) ? 'read' : 'write')
+      if (refusal !== undefined) throw forbidden(refusal)
+    }
   }
   return async function gate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     checkAddress(request.url)

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import type { Actor, ScopeCategory } from '../identity/index.ts'
+import type { Actor } from '../identity/index.ts'
 import type { Gate } from '../plugin/index.ts'
 import { baseOf, type CallFacts } from './call.ts'
 import { clientGone } from './client-gone.ts'
@@ -7,7 +7,7 @@ import { problemOf } from './errors.ts'
 import { createGate, type GateFacts, type Gatekeeper } from './gate.ts'
 import { mountPath } from './mount-path.ts'
 import type { Visit } from './request.ts'
-import type { Access, Answer } from './route.ts'
+import type { Access, Answer, Scopes } from './route.ts'
 import { endWork } from './visit.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -41,7 +41,7 @@ export type RawRoute = {
   /** Where find-my-way needs another spelling than `path`. */
   readonly mount?: string
   readonly access: Access
-  readonly scope: readonly ScopeCategory[] | 'none'
+  readonly scope: Scopes
   readonly publicOnly?: 'refuse'
   /** False: answers even while its plugin is off. */
   readonly governed?: false

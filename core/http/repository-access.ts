@@ -3,6 +3,13 @@ import { type RepoAccess, Repos, type UnitName } from '../repos/index.ts'
 import { type ByAccount, signedInAccount } from './access.ts'
 import { forbidden, locked, notFound } from './problems.ts'
 import { type Access, type Approach, Redirect } from './route.ts'
+import { Type } from './schema.ts'
+
+/** Path parameters of every route about a repository. */
+export const RepositoryPath = Type.Object({
+  owner: Type.String({ description: 'Name of the owner.' }),
+  repo: Type.String({ description: 'Name of the repository.' }),
+})
 
 /** What a handler of a repository route finds. */
 export type InRepository = { readonly repo: RepoAccess }

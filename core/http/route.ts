@@ -3,6 +3,12 @@ import type { Actor, ScopeCategory } from '../identity/index.ts'
 import type { Service } from '../plugin/index.ts'
 
 /**
+ * Token scopes needed, all of them; read or write follows from the method. A refusal names the first that is lacking,
+ * and those of an inner list together. `none` for the open metadata.
+ */
+export type Scopes = readonly (ScopeCategory | readonly ScopeCategory[])[] | 'none'
+
+/**
  * A route is data: what it is called, who may call it, what it takes and what it answers.
  * The room mounts it once, composes its gate from `access` and `scope`, and describes it in Swagger.
  */
@@ -17,8 +23,7 @@ export type Route = {
   readonly summary: string
   /** Who may call it and which object it is about; a route without one does not boot. */
   readonly access: Access
-  /** Token scopes needed, all of them; read or write follows from the method. `none` for the open metadata. */
-  readonly scope: readonly ScopeCategory[] | 'none'
+  readonly scope: Scopes
   /** `refuse`: public-only tokens get 403; otherwise the handler or the access filters. */
   readonly publicOnly?: 'refuse'
   /** False: answers even while its plugin is off. */

@@ -39,18 +39,20 @@ export function createLookup(db: Database, disabled: () => ReadonlySet<UnitName>
     return accessTo(actor, repo, owner, (row.role ?? 'none') as Mode, disabled())
   }
 
-  const movedTo = async (ownerName: string, name: string): Promise<Lookup> => {
+  /** Where a repository of that name went; for those who may not see it, it went nowhere. */
+  const movedTo = async (actor: Actor, ownerName: string, name: string): Promise<Lookup> => {
     const moved = await db
       .sql<ReposTables>()
       .selectFrom('repository_redirect')
       .innerJoin('account', 'account.id', 'repository_redirect.owner_id')
       .innerJoin('repository', 'repository.id', 'repository_redirect.repository_id')
       .innerJoin('account as owner', 'owner.id', 'repository.owner_id')
-      .select(['owner.name as owner', 'repository.name as name'])
+      .select(['repository.id as id', 'owner.name as owner', 'repository.name as name'])
       .where('account.lower_name', '=', ownerName.toLowerCase())
       .where('repository_redirect.lower_name', '=', name.toLowerCase())
       .executeTakeFirst()
-    return moved ? { kind: 'moved', ...moved } : { kind: 'hidden' }
+    if (!moved || !(await findById(actor, moved.id))) return { kind: 'hidden' }
+    return { kind: 'moved', owner: moved.owner, name: moved.name }
   }
 
   return {
@@ -61,7 +63,7 @@ export function createLookup(db: Database, disabled: () => ReadonlySet<UnitName>
         owner: ownerName.toLowerCase(),
         name: name.toLowerCase(),
       })
-      if (!row) return movedTo(ownerName, name)
+      if (!row) return movedTo(actor, ownerName, name)
       const access = accessOf(actor, row)
       return access.mode === 'none' ? { kind: 'hidden' } : { kind: 'found', access }
     },

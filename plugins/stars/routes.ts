@@ -1,9 +1,11 @@
 import {
+  AccountPath,
   accountAccess,
   Empty,
   forbidden,
   list,
   notFound,
+  RepositoryPath,
   type Route,
   repository,
   route,
@@ -15,10 +17,6 @@ import type { Use } from '#core/plugin'
 import type { starNeeds } from './needs.ts'
 import { stars } from './stars.ts'
 
-const InPath = Type.Object({
-  owner: Type.String({ description: 'Name of the owner.' }),
-  repo: Type.String({ description: 'Name of the repository.' }),
-})
 const Repositories = Type.Array(Type.Ref('Repository'))
 
 /** Who starred what. */
@@ -53,7 +51,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       summary: 'Lists the repositories that somebody starred; of others only public ones.',
       access: accountAccess.signedIn,
       scope: ['user'],
-      params: Type.Object({ username: Type.String({ description: 'Name of the user.' }) }),
+      params: AccountPath,
       paging: 'link',
       answers: { 200: Repositories },
       handle: (call) => starred(call.account, call.me.id === call.account.id ? call.actor : anonymous, call),
@@ -66,7 +64,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       summary: 'Tells whether the caller starred a repository.',
       access: repository.readSignedIn(),
       scope: ['user', 'repository'],
-      params: InPath,
+      params: RepositoryPath,
       answers: { 204: Empty },
       handle: async ({ me, repo }) => {
         if (!(await stars.find(db, me.id, repo.repo.id))) throw notFound()
@@ -80,7 +78,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       summary: 'Stars a repository.',
       access: repository.readSignedIn(),
       scope: ['user', 'repository'],
-      params: InPath,
+      params: RepositoryPath,
       answers: { 204: Empty },
       refusals: [403],
       handle: async ({ me, repo }) => {
@@ -96,7 +94,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       summary: 'Takes a star away.',
       access: repository.readSignedIn(),
       scope: ['user', 'repository'],
-      params: InPath,
+      params: RepositoryPath,
       answers: { 204: Empty },
       handle: ({ me, repo }) => db.tx((tx) => stars.remove(tx, me.id, repo.repo.id)),
     }),
@@ -108,7 +106,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       summary: 'Lists who starred a repository.',
       access: repository.read(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       paging: 'total',
       answers: { 200: Type.Array(Type.Ref('User')) },
       handle: async ({ repo, actor, base, page }) => {

@@ -1,4 +1,4 @@
-import { anyone, Empty, list, notFound, type Route, repository, route, Type } from '#core/http'
+import { anyone, Empty, list, notFound, RepositoryPath, type Route, repository, route, Type } from '#core/http'
 import type { Use } from '#core/plugin'
 import { wireTime } from '#core/repos'
 import { checkTopic, checkTopics, cleanTopic } from './names.ts'
@@ -6,11 +6,7 @@ import type { topicNeeds } from './needs.ts'
 import { addTopic, removeTopic, replaceTopics, searchTopics, topicsOf } from './queries.ts'
 import { RepoTopicOptions, TopicListResponse, TopicName } from './schemas.ts'
 
-const InPath = Type.Object({
-  owner: Type.String({ description: 'Name of the owner.' }),
-  repo: Type.String({ description: 'Name of the repository.' }),
-})
-const OneTopic = Type.Object({ ...InPath.properties, topic: Type.String({ description: 'The topic.' }) })
+const OneTopic = Type.Object({ ...RepositoryPath.properties, topic: Type.String({ description: 'The topic.' }) })
 
 /** The topics of repositories, and finding topics. */
 export function topicRoutes({ db }: Use<typeof topicNeeds>): Route[] {
@@ -23,7 +19,7 @@ export function topicRoutes({ db }: Use<typeof topicNeeds>): Route[] {
       summary: 'Lists the topics of a repository.',
       access: repository.read(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       paging: 'total',
       answers: { 200: TopicName },
       handle: async ({ repo, page }) => {
@@ -43,7 +39,7 @@ export function topicRoutes({ db }: Use<typeof topicNeeds>): Route[] {
       summary: 'Replaces the topics of a repository.',
       access: repository.admin(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       body: RepoTopicOptions,
       answers: { 204: Empty },
       handle: async ({ repo, body }) => {

@@ -1,10 +1,12 @@
 import {
+  AccountPath,
   accountAccess,
   Empty,
   forbidden,
   list,
   notFound,
   nullable,
+  RepositoryPath,
   type Route,
   repository,
   route,
@@ -17,10 +19,6 @@ import { type RepoAccess, wireTime } from '#core/repos'
 import type { watchNeeds } from './needs.ts'
 import { watches } from './watches.ts'
 
-const InPath = Type.Object({
-  owner: Type.String({ description: 'Name of the owner.' }),
-  repo: Type.String({ description: 'Name of the repository.' }),
-})
 const Repositories = Type.Array(Type.Ref('Repository'))
 
 const WatchInfo = Type.Object(
@@ -66,7 +64,7 @@ export function watchRoutes({ db, repos, identity }: Use<typeof watchNeeds>): Ro
       summary: 'Tells whether the caller watches a repository.',
       access: repository.readSignedIn(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       answers: { 200: WatchInfo },
       handle: async ({ me, repo, actor, base }) => {
         if (!(await watches.find(db, me.id, repo.repo.id))) throw notFound()
@@ -81,7 +79,7 @@ export function watchRoutes({ db, repos, identity }: Use<typeof watchNeeds>): Ro
       summary: 'Watches a repository.',
       access: repository.readSignedIn(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       answers: { 200: WatchInfo },
       refusals: [403],
       handle: async ({ me, repo, actor, base }) => {
@@ -98,7 +96,7 @@ export function watchRoutes({ db, repos, identity }: Use<typeof watchNeeds>): Ro
       summary: 'Stops watching a repository.',
       access: repository.readSignedIn(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       answers: { 204: Empty },
       handle: ({ me, repo }) => db.tx((tx) => watches.remove(tx, me.id, repo.repo.id)),
     }),
@@ -110,7 +108,7 @@ export function watchRoutes({ db, repos, identity }: Use<typeof watchNeeds>): Ro
       summary: 'Lists who watches a repository.',
       access: repository.read(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       paging: 'total',
       answers: { 200: Type.Array(Type.Ref('User')) },
       handle: async ({ repo, actor, base, page }) => {
@@ -138,7 +136,7 @@ export function watchRoutes({ db, repos, identity }: Use<typeof watchNeeds>): Ro
       summary: 'Lists the repositories that somebody watches; of others only public ones.',
       access: accountAccess.signedIn,
       scope: ['user'],
-      params: Type.Object({ username: Type.String({ description: 'Name of the user.' }) }),
+      params: AccountPath,
       paging: 'link',
       answers: { 200: Repositories },
       handle: (call) => watched(call.account, call.me.id === call.account.id ? call.actor : anonymous, call),

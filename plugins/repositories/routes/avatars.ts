@@ -1,9 +1,19 @@
-import { answer, anyone, Empty, notFound, type RawRoute, type Route, rawRoute, repository, route } from '#core/http'
+import {
+  answer,
+  anyone,
+  Empty,
+  notFound,
+  type RawRoute,
+  RepositoryPath,
+  type Route,
+  rawRoute,
+  repository,
+  route,
+} from '#core/http'
 import type { ReposTables } from '#core/repos'
 import { createPictures, readPicture } from '#core/storage'
 import type { RepositoriesUse } from '../needs.ts'
 import { UpdateRepoAvatarOption } from '../schemas.ts'
-import { InPath } from './records.ts'
 
 /** Setting and removing the picture of a repository. */
 export function avatarRoutes(use: RepositoriesUse): Route[] {
@@ -20,7 +30,7 @@ export function avatarRoutes(use: RepositoriesUse): Route[] {
       summary: 'Gives a repository a picture.',
       access: repository.admin(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       body: UpdateRepoAvatarOption,
       bodyLimit: 12_582_912,
       answers: { 204: Empty },
@@ -39,7 +49,7 @@ export function avatarRoutes(use: RepositoriesUse): Route[] {
       summary: 'Removes the picture of a repository.',
       access: repository.admin(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       answers: { 204: Empty },
       handle: async ({ repo }) => void (await store(repo.repo.id, null)),
     }),

@@ -1,13 +1,23 @@
-import { Empty, forbidden, list, notFound, type Route, repository, route, Type, unprocessable } from '#core/http'
+import {
+  Empty,
+  forbidden,
+  list,
+  notFound,
+  RepositoryPath,
+  type Route,
+  repository,
+  route,
+  Type,
+  unprocessable,
+} from '#core/http'
 import { type AccountRow, actingAs } from '#core/identity'
 import { setRole } from '#core/repos'
 import type { RepositoriesUse } from '../needs.ts'
 import { listCollaborators, roleOf } from '../queries.ts'
 import { AddCollaboratorOption, RepoCollaboratorPermission } from '../schemas.ts'
-import { InPath } from './records.ts'
 
-const InPathWithName = Type.Object({
-  ...InPath.properties,
+const WithCollaborator = Type.Object({
+  ...RepositoryPath.properties,
   collaborator: Type.String({ description: 'Name of the collaborator.' }),
 })
 
@@ -29,7 +39,7 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
       summary: 'Lists the direct collaborators of a repository.',
       access: repository.readSignedIn(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       paging: 'total',
       answers: { 200: Type.Array(Type.Ref('User')) },
       handle: async ({ repo, actor, base, page }) => {
@@ -46,7 +56,7 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
       summary: 'Tells whether somebody is a direct collaborator.',
       access: repository.readSignedIn(),
       scope: ['repository'],
-      params: InPathWithName,
+      params: WithCollaborator,
       answers: { 204: Empty },
       refusals: [404, 422],
       handle: async ({ repo, params }) => {
@@ -62,7 +72,7 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
       summary: 'Gives somebody a role, or another one.',
       access: repository.admin(),
       scope: ['repository'],
-      params: InPathWithName,
+      params: WithCollaborator,
       body: AddCollaboratorOption,
       answers: { 204: Empty },
       refusals: [422],
@@ -85,7 +95,7 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
       summary: "Takes somebody's role away.",
       access: repository.admin(),
       scope: ['repository'],
-      params: InPathWithName,
+      params: WithCollaborator,
       answers: { 204: Empty },
       refusals: [422],
       handle: async ({ repo, params }) => {
@@ -102,7 +112,7 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
         'Tells what somebody may do with a repository. One may ask for oneself; for others as an administrator of it.',
       access: repository.readSignedIn(),
       scope: ['repository'],
-      params: InPathWithName,
+      params: WithCollaborator,
       answers: { 200: RepoCollaboratorPermission },
       refusals: [403, 404],
       handle: async ({ repo, params, me, actor, base }) => {

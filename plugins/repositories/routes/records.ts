@@ -4,6 +4,7 @@ import {
   type ByAccount,
   Empty,
   notFound,
+  RepositoryPath,
   type Route,
   repository,
   repositoryOf,
@@ -18,11 +19,6 @@ import type { RepositoriesUse } from '../needs.ts'
 import { CreateRepoOption, EditRepoOption } from '../schemas.ts'
 
 const Repository = Type.Ref('Repository')
-const owner = Type.String({ description: 'Name of the owner.' })
-const repo = Type.String({ description: 'Name of the repository.' })
-/** Path parameters of every repository route. */
-export const InPath = Type.Object({ owner, repo })
-
 /** Who may call a route about a repository that is named by its id. */
 const byId = (use: RepositoriesUse): Access<ByAccount & { repo: RepoAccess }> => ({
   name: 'repository read signed in, by id',
@@ -102,7 +98,7 @@ export function recordRoutes(use: RepositoriesUse): Route[] {
       summary: 'Reads a repository.',
       access: shown(use),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       answers: { 200: Repository },
       handle: async ({ row, actor, base }) =>
         (await use.repos.listing.present([row], use.repos.viewer(actor, base)))[0],
@@ -127,7 +123,7 @@ export function recordRoutes(use: RepositoriesUse): Route[] {
       summary: 'Edits a repository; only given keys change.',
       access: repository.admin(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       body: EditRepoOption,
       answers: { 200: Repository },
       handle: async ({ repo, me, actor, body, base }) => {
@@ -147,7 +143,7 @@ export function recordRoutes(use: RepositoriesUse): Route[] {
       summary: 'Deletes a repository with all that belongs to it.',
       access: repository.owner(),
       scope: ['repository'],
-      params: InPath,
+      params: RepositoryPath,
       answers: { 204: Empty },
       handle: ({ repo, me }) => use.db.tx((tx) => deleteRecord(tx, repo.repo, me.id)),
     }),
