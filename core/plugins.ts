@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createRequire, registerHooks } from 'node:module'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -80,8 +81,12 @@ function shareRooms(): void {
   if (shared) return
   shared = true
   registerHooks({
-    resolve: (specifier, context, next) =>
-      next(specifier, specifier.startsWith('switchyard/') ? { ...context, parentURL: import.meta.url } : context),
+    resolve(specifier, context, next) {
+      if (!specifier.startsWith('switchyard/') || context.parentURL === import.meta.url) return next(specifier, context)
+      const url = import.meta.resolve(specifier)
+      if (!existsSync(fileURLToPath(url))) throw new PluginError(`${specifier} is nothing that this host offers`)
+      return { url, shortCircuit: true }
+    },
   })
 }
 

@@ -39,20 +39,24 @@ export function createLookup(db: Database, disabled: () => ReadonlySet<UnitName>
     return accessTo(actor, repo, owner, (row.role ?? 'none') as Mode, disabled())
   }
 
-  /** Where a repository of that name went; for those who may not see it, it went nowhere. */
+  const findById = async (actor: Actor, id: number): Promise<RepoAccess | undefined> => {
+    const [row] = await byId(db.sql(), { accountId: actor.account?.id ?? 0, id })
+    const access = row && accessOf(actor, row)
+    return access && access.mode !== 'none' ? access : undefined
+  }
+
+  /** Where a repository of that name went. For those who may not see it there, it went nowhere. */
   const movedTo = async (actor: Actor, ownerName: string, name: string): Promise<Lookup> => {
     const moved = await db
       .sql<ReposTables>()
       .selectFrom('repository_redirect')
       .innerJoin('account', 'account.id', 'repository_redirect.owner_id')
-      .innerJoin('repository', 'repository.id', 'repository_redirect.repository_id')
-      .innerJoin('account as owner', 'owner.id', 'repository.owner_id')
-      .select(['repository.id as id', 'owner.name as owner', 'repository.name as name'])
+      .select('repository_redirect.repository_id as id')
       .where('account.lower_name', '=', ownerName.toLowerCase())
       .where('repository_redirect.lower_name', '=', name.toLowerCase())
       .executeTakeFirst()
-    if (!moved || !(await findById(actor, moved.id))) return { kind: 'hidden' }
-    return { kind: 'moved', owner: moved.owner, name: moved.name }
+    const access = moved && (await findById(actor, moved.id))
+    return access ? { kind: 'moved', owner: access.owner.name, name: access.repo.name } : { kind: 'hidden' }
   }
 
   return {
@@ -69,10 +73,6 @@ export function createLookup(db: Database, disabled: () => ReadonlySet<UnitName>
     },
 
     /** The repository with an id, or undefined when it is missing or hidden from `actor`. */
-    async findById(actor: Actor, id: number): Promise<RepoAccess | undefined> {
-      const [row] = await byId(db.sql(), { accountId: actor.account?.id ?? 0, id })
-      const access = row && accessOf(actor, row)
-      return access && access.mode !== 'none' ? access : undefined
-    },
+    findById,
   }
 }

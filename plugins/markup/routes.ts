@@ -57,7 +57,7 @@ export function markupRoutes(use: { readonly markup: Markup | undefined }): read
       method: 'POST',
       tag: 'miscellaneous',
       access,
-      scope: 'none',
+      scope: prefix ? (['repository'] as const) : ('none' as const),
       answers: { 200: Text },
       refusals: [413, 422, 503],
       bodyLimit: mebibyte,

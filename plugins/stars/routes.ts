@@ -10,6 +10,7 @@ import {
   repository,
   route,
   signedIn,
+  signedInAccount,
   Type,
 } from '#core/http'
 import { type AccountRow, type Actor, actingAs, anonymous } from '#core/identity'
@@ -18,6 +19,16 @@ import type { starNeeds } from './needs.ts'
 import { stars } from './stars.ts'
 
 const Repositories = Type.Array(Type.Ref('Repository'))
+
+/** Below /user, everybody is asked who he is before anything is looked up. */
+const readable = repository.readSignedIn()
+const starrer: typeof readable = {
+  ...readable,
+  admit(approach) {
+    signedInAccount(approach)
+    return readable.admit(approach)
+  },
+}
 
 /** Who starred what. */
 export function starRoutes(use: Use<typeof starNeeds>): Route[] {
@@ -62,7 +73,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       operationId: 'userCurrentCheckStarring',
       tag: 'user',
       summary: 'Tells whether the caller starred a repository.',
-      access: repository.readSignedIn(),
+      access: starrer,
       scope: ['user', 'repository'],
       params: RepositoryPath,
       answers: { 204: Empty },
@@ -76,7 +87,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       operationId: 'userCurrentPutStar',
       tag: 'user',
       summary: 'Stars a repository.',
-      access: repository.readSignedIn(),
+      access: starrer,
       scope: ['user', 'repository'],
       params: RepositoryPath,
       answers: { 204: Empty },
@@ -92,7 +103,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       operationId: 'userCurrentDeleteStar',
       tag: 'user',
       summary: 'Takes a star away.',
-      access: repository.readSignedIn(),
+      access: starrer,
       scope: ['user', 'repository'],
       params: RepositoryPath,
       answers: { 204: Empty },

@@ -19,7 +19,10 @@ export function topicsOf(db: Database, repositoryId: number, window: Window) {
   return readPage(query, window)
 }
 
-/** Topics that hold a text, most used first. Only repositories that `actor` may see count; topics of others stay out. */
+/**
+ * Topics that hold a text, most used first. Only repositories that `actor` may see count; topics of others stay out, and
+ * so do those that nobody uses any more: they may come from a private repository.
+ */
 export function searchTopics(db: Database, actor: Actor, text: string, window: Window) {
   const query = db
     .sql<Tables>()
@@ -37,7 +40,7 @@ export function searchTopics(db: Database, actor: Actor, text: string, window: W
     )
     .where('topic.name', 'like', `%${text.replace(/[\\%_]/g, '\\$&')}%`)
     .groupBy('topic.id')
-    .having(sql<boolean>`count(visible.visible_id) > 0 or count(repository_topic.repository_id) = 0`)
+    .having(sql<boolean>`count(visible.visible_id) > 0`)
     .select(['topic.id', 'topic.name', 'topic.created_at', 'topic.updated_at'])
     .select(sql<number>`count(visible.visible_id)`.as('repo_count'))
     .orderBy('repo_count', 'desc')

@@ -294,9 +294,9 @@ t.test('folders and the file are found', async (t) => {
 
 t.test('what decides about schemas can be read before them', async (t) => {
   const { file } = ini(t, '[plugins]\nLOAD = a, b\n')
-  t.equal(peek(readSources({ file, env: {} }), 'plugins', 'LOAD'), 'a, b')
-  t.equal(peek(readSources({ file, env: { SWITCHYARD__PLUGINS__LOAD: 'c' } }), 'plugins', 'LOAD'), 'c')
-  t.equal(peek(readSources({ env: {} }), 'plugins', 'LOAD'), undefined)
+  t.equal(peek(readSources({ file, env: {} }), 'plugins', 'LOAD')?.text, 'a, b')
+  t.equal(peek(readSources({ file, env: { SWITCHYARD__PLUGINS__LOAD: 'c' } }), 'plugins', 'LOAD')?.text, 'c')
+  t.equal(peek(readSources({ env: {} }), 'plugins', 'LOAD')?.text, undefined)
 })
 
 t.test('durations', async (t) => {

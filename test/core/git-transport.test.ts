@@ -387,7 +387,7 @@ t.test('hostile input', async (t) => {
 
   // A tree that would overwrite .git on the next checkout is refused on arrival.
   const blob = await good(work, 'rev-parse', 'HEAD:a.txt')
-  for (const name of ['.git', '.GIT', 'git~1', '.git ']) {
+  for (const name of ['.git', '.GIT', 'git~1']) {
     const evil = execFileSync('git', ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], {
       cwd: work,
       env,
@@ -396,7 +396,7 @@ t.test('hostile input', async (t) => {
     }).trim()
     const made = execFileSync('git', ['commit-tree', evil, '-m', 'evil'], { cwd: work, env, encoding: 'utf8' }).trim()
     const pushed = await client(work, 'push', 'origin', `${made}:refs/heads/evil`)
-    t.equal(pushed.code === 0, name === '.git ' && pushed.code === 0, `a pushed ${name}`)
+    t.equal(pushed.code, 1, `a pushed ${name}`)
   }
   rules.limits = { bytes: 1000 }
   await commit(work, 'big', randomBytes(10_000).toString('hex'))

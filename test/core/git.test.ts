@@ -565,9 +565,9 @@ t.test('history, changes and diffs', async (t) => {
   t.same(changes.get(merge.commit.id), { files: [{ path: 'side.txt', status: 'added' }], additions: 1, deletions: 0 })
   t.same(changes.get(two.commit.id), {
     files: [
-      { path: 'README.md', status: 'modified' },
-      { path: 'src/deep/a b.txt', status: 'removed' },
       { path: 'src/moved.txt', status: 'added' },
+      { path: 'src/deep/a b.txt', status: 'removed' },
+      { path: 'README.md', status: 'modified' },
     ],
     additions: 1,
     deletions: 0,

@@ -242,7 +242,7 @@ const routes: Route[] = [
     path: '/me',
     operationId: 'putMe',
     access: signedIn,
-    scope: ['user', 'issue'],
+    scope: [['user', 'issue']],
     publicOnly: 'refuse',
     body: CreateThing,
     answers: { 204: Empty },

@@ -48,7 +48,7 @@ async function commit(dir: string, file: string, content: string | Buffer): Prom
 
 t.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'git-client-'))
-  h = await startHost(t as never)
+  h = await startHost(t)
   for (const name of ['alice', 'bob']) await h.user(name)
   for (const name of ['one', 'two', 'big', 'refs']) await h.call('POST', '/user/repos', { name }, { as: 'alice' })
   await h.call('POST', '/user/repos', { name: 'secret', private: true, auto_init: true }, { as: 'alice' })

@@ -7,7 +7,7 @@ const as = 'alice'
 const created = (name: string, more: object = {}) => h.call('POST', '/user/repos', { name, ...more }, { as })
 
 t.before(async () => {
-  h = await startHost(t as never)
+  h = await startHost(t)
   for (const name of ['alice', 'bob', 'carol', 'dave']) await h.user(name)
   await h.user('lim', { visibility: 'limited' })
   await h.user('pri', { visibility: 'private' })

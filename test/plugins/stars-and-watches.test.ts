@@ -5,7 +5,7 @@ const R = '/repos/alice/one'
 let h: TestHost
 
 t.before(async () => {
-  h = await startHost(t as never)
+  h = await startHost(t)
   for (const name of ['alice', 'bob', 'carol']) await h.user(name)
   await h.user('rita', { is_restricted: true })
   for (const name of ['one', 'two', 'hidden']) {

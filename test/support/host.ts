@@ -6,7 +6,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 import { type Booted, boot } from '../../core/boot.ts'
 import { readConfig } from '../../core/config/index.ts'
 import type { Plugin } from '../../core/contract/index.ts'
@@ -17,7 +16,7 @@ import type { AccountRow } from '../../core/identity/index.ts'
 import { orderPlugins } from '../../core/plugin/index.ts'
 import { ownersOf, schemasOf, switchKeysOf } from '../../core/rooms.ts'
 import { shippedPlugins } from '../../config/plugins.ts'
-import { freshDatabase } from './database.ts'
+import { freshDatabase, type Teardown } from './database.ts'
 
 export type Answered = {
   readonly status: number
@@ -66,7 +65,7 @@ export type HostOptions = {
 }
 
 /** Starts a host. */
-export async function startHost(t: Test, options: HostOptions = {}): Promise<TestHost> {
+export async function startHost(t: Teardown, options: HostOptions = {}): Promise<TestHost> {
   const plugins = orderPlugins(options.plugins ?? shippedPlugins)
   const database = await freshDatabase(t, ownersOf(plugins))
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-test-'))
