@@ -1,6 +1,13 @@
 import { explain } from './errors.ts'
 import { run } from './run.ts'
 
+// Whoever read our output may leave first (a pipe into head, a closed terminal): that ends no work.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
 const io = {
   out: (line: string) => void process.stdout.write(`${line}\n`),
   err: (line: string) => void process.stderr.write(`${line}\n`),

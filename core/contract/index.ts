@@ -5,7 +5,7 @@
  * commands are data. The live half is `start`, run at each turn-on; the host undoes its effects at turn-off.
  */
 import type { EntitySchema } from '@mikro-orm/core'
-import type { Command } from '../cli/command.ts'
+import type { Command } from '../cli/index.ts'
 import type { Migration, Presenter } from '../db/index.ts'
 import type { RawRoutes, Route } from '../http/index.ts'
 import type { ConfigSections, Manifest, Needs, Use } from '../plugin/index.ts'

@@ -1,6 +1,7 @@
 import { definePlugin } from '#core/contract'
 import { gitHttpNeeds } from './needs.ts'
-import { gitRoutes } from './routes.ts'
+import { dumbRoutes } from './routes/dumb.ts'
+import { smartRoutes } from './routes/smart.ts'
 
 export default definePlugin({
   name: 'git-http',
@@ -12,5 +13,5 @@ export default definePlugin({
     off: { status: 403, message: 'Interacting with repositories by HTTP protocol is not allowed' },
   },
   needs: gitHttpNeeds,
-  raw: gitRoutes,
+  raw: (use) => [...smartRoutes(use), ...dumbRoutes(use)],
 })

@@ -3,11 +3,10 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { type Answer, type Approach, answer, type RawCall, type RawRoute, rawRoute } from '#core/http'
 import { git } from '#core/repos'
-import { type ForGit, type GitAction, gitAccess } from './access.ts'
-import { common, neverCached } from './common.ts'
-import { dumbRoutes } from './dumb.ts'
-import type { GitHttpUse } from './needs.ts'
-import { receivePush } from './push.ts'
+import { type ForGit, type GitAction, gitAccess } from '../access.ts'
+import type { GitHttpUse } from '../needs.ts'
+import { common, neverCached } from '../protocol.ts'
+import { receivePush } from '../push.ts'
 
 type Call = RawCall<ForGit>
 
@@ -18,7 +17,7 @@ const serviceAsked = ({ query }: Pick<Approach, 'query'>) => first(query.service
 const actionAsked = (approach: Approach) => actions[serviceAsked(approach) ?? '']
 
 /** The routes that git clients speak to. */
-export function gitRoutes(use: GitHttpUse): RawRoute[] {
+export function smartRoutes(use: GitHttpUse): RawRoute[] {
   return [
     rawRoute({
       ...common,
@@ -36,7 +35,6 @@ export function gitRoutes(use: GitHttpUse): RawRoute[] {
     serviceRoute(use, 'git-receive-pack', (_, body, { protocol, call }) =>
       receivePush(use, body, { actor: call.actor, access: call.repo, protocol }),
     ),
-    ...dumbRoutes(use),
   ]
 }
 

@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { answer, notFound, type RawRoute, rawRoute } from '#core/http'
-import { gitAccess } from './access.ts'
-import { common, neverCached } from './common.ts'
-import type { GitHttpUse } from './needs.ts'
+import { gitAccess } from '../access.ts'
+import type { GitHttpUse } from '../needs.ts'
+import { common, neverCached } from '../protocol.ts'
 
 const forEver = { 'cache-control': 'public, max-age=31536000' }
 

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { toPng } from 'jdenticon'
+import { LRUCache } from 'lru-cache'
+import type { Tx } from '#core/db'
+import type { AccountRow, IdentityTables } from '#core/identity'
+import { createPictures, readPicture } from '#core/storage'
+import type { AccountsUse } from '../needs.ts'
+
+/**
+ * Gives an account the picture that was sent as base64, or with undefined the generated one again.
+ *
+ * Each upload has a random name of its own: it is never shared, so the picture before it can be deleted at once.
+ *
+ * @throws Refusal bad-request (not base64), invalid (no picture, or too large)
+ */
+export async function changePicture(use: AccountsUse, account: AccountRow, base64: string | undefined): Promise<void> {
+  const pictures = createPictures(use.storage, 'avatars')
+  const name = base64 === undefined ? null : randomBytes(32).toString('hex')
+  if (name !== null && base64 !== undefined) {
+    await pictures.put({ bytes: readPicture(base64, use.config).bytes, digest: name })
+  }
+  try {
+    const before = await use.db.tx((tx) => replaceName(use, tx, account.id, name))
+    if (before) await pictures.delete(before)
+  } catch (error) {
+    // Nobody knows of the new picture: the account went away, or the database did.
+    if (name !== null) await pictures.delete(name)
+    throw error
+  }
+}
+
+/** Notes the picture of an account; answers the name of the one before it. */
+async function replaceName(use: AccountsUse, tx: Tx, accountId: number, name: string | null): Promise<string | null> {
+  const accounts = tx.sql<IdentityTables>().selectFrom('account').select('avatar').where('id', '=', accountId)
+  const before = await accounts.forUpdate().executeTakeFirst()
+  await use.identity.accounts.edit(tx, accountId, { avatar: name })
+  return before?.avatar ?? null
+}
+
+/** Sides of generated pictures in pixels. A picture of the largest takes a few milliseconds. */
+const sides = { least: 16, standard: 256, most: 512 }
+
+const drawn = new LRUCache<string, Buffer>({ maxSize: 16 * 1024 * 1024, sizeCalculation: ({ length }) => length })
+
+/** The side that a query asks for, within bounds. */
+export function sideOf(wanted: unknown): number {
+  const side = typeof wanted === 'string' && /^\d{1,5}$/.test(wanted) ? Number(wanted) : sides.standard
+  return Math.min(Math.max(side, sides.least), sides.most)
+}
+
+/** The picture of who has none: the same PNG for the same hash, always. */
+export function identicon(hash: string, side: number): Buffer {
+  const key = `${hash} ${side}`
+  const known = drawn.get(key)
+  if (known) return known
+  const picture = toPng(hash, side)
+  drawn.set(key, picture)
+  return picture
+}
