@@ -46,16 +46,34 @@ const gitPlugins: readonly string[] = ['git-http']
 /** The one client of other hosts; it comes with its first user. */
 const outbound = 'core/http/outbound.ts'
 
-/** Every plugin is made of these; each may be a file or, when it is long, a folder of files. */
-const parts = ['plugin', 'api', 'needs', 'config', 'entities', 'migrations', 'queries', 'service', 'schemas', 'routes']
-const moreParts = ['raw', 'pages', 'presenters', 'listeners', 'jobs', 'commands', 'search']
-/** What a plugin has beside them. Think twice before adding a name: who has read one plugin can read all. */
-const ownParts: Readonly<Record<string, readonly string[]>> = {
-  markup: ['render', 'threads', 'markdown-it-emoji.d', 'markdown-it-footnote.d'],
-}
+/** Where a plugin does what: who has read one plugin finds his way in all. By the maker that only this part calls. */
+const roles: readonly { from: string; makers: readonly string[]; part: RegExp }[] = [
+  { from: '#core/contract', makers: ['definePlugin'], part: /^plugin\.ts$/ },
+  { from: '#core/plugin', makers: ['service', 'point', 'event'], part: /^api\.ts$/ },
+  { from: '#core/http', makers: ['route'], part: /^routes(\.ts$|\/)/ },
+  { from: '#core/http', makers: ['rawRoute'], part: /^(routes|raw)(\.ts$|\/)/ },
+  { from: '#core/work', makers: ['after', 'inside', 'job', 'schedule'], part: /^(listeners|jobs)(\.ts$|\/)/ },
+  { from: '@mikro-orm/core', makers: ['defineEntity'], part: /^entities\.ts$/ },
+]
+/** Parts that may be folders. A name beside them needs a reason. */
+const folders = [
+  'routes',
+  'raw',
+  'migrations',
+  'queries',
+  'service',
+  'schemas',
+  'pages',
+  'listeners',
+  'jobs',
+  'commands',
+]
+const ownFolders: Readonly<Record<string, readonly string[]>> = { markup: ['render'] }
+/** Files are named after the one thing that they are about; these names are about nothing. */
+const catchAll = /^(utils?|helpers?|common|misc|shared|lib|tools?|index|types?|base|stuff)\.ts$/
 
 /** Words that core uses for its own things, and that are names of plugins too. */
-const coreWords = ['accounts', 'repositories', 'organizations', 'markup', 'templates', 'topics', 'watching']
+const coreWords = ['accounts', 'contents', 'repositories', 'organizations', 'templates', 'topics']
 
 /** The program itself: it is in a room, and starts everything. */
 const entry = 'core/cli/main.ts'
@@ -201,18 +219,29 @@ export const pluginsHaveOneShape: Rule = (files) => {
   const names = new Set(files.flatMap(({ path }) => pluginOf(path) ?? []))
   return [...names].flatMap((plugin) => {
     const own = files.filter(({ path }) => pluginOf(path) === plugin)
-    const allowed = [...parts, ...moreParts, ...(ownParts[plugin] ?? [])]
-    const wrong = own.flatMap(({ path }) => {
-      const [, , part = '', ...below] = path.split('/')
-      if (below.length === 0 && part === 'README.md') return []
-      const name = below.length === 0 ? part.replace(/\.ts$/, '') : part
-      return allowed.includes(name) ? [] : [`${path}: no part of a plugin; parts are ${allowed.join(', ')}`]
-    })
     const missing = ['plugin.ts', 'README.md'].filter(
       (file) => !own.some(({ path }) => path === `plugins/${plugin}/${file}`),
     )
-    return [...wrong, ...missing.map((file) => `plugins/${plugin}: has no ${file}`)]
+    return [...own.flatMap(misplaced), ...missing.map((file) => `plugins/${plugin}: has no ${file}`)]
   })
+}
+
+function misplaced(file: Parsed): string[] {
+  const [, plugin = '', ...rest] = file.path.split('/')
+  const name = rest.at(-1) ?? ''
+  const found = roles.flatMap(({ from, makers, part }) => {
+    const used = file.imports.flatMap(({ specifier, values }) =>
+      specifier === from ? values.filter((value) => makers.includes(value)) : [],
+    )
+    return used.length > 0 && !part.test(rest.join('/'))
+      ? [`${file.path}: calls ${used.join(', ')}, which ${part} does`]
+      : []
+  })
+  const places = [...folders, ...(ownFolders[plugin] ?? [])]
+  if (rest.length > 1 && !places.includes(rest[0] ?? '')) found.push(`${file.path}: folders are ${places.join(', ')}`)
+  if (catchAll.test(name)) found.push(`${file.path}: is named after nothing`)
+  if (!/^[a-z][a-z0-9-]*(\.d)?\.ts$/.test(name) && name !== 'README.md') found.push(`${file.path}: is no source file`)
+  return found
 }
 
 export const filesAreShort: Rule = (files) =>

@@ -1,0 +1,38 @@
+import type { Play } from '../play.ts'
+
+/** SSH keys of users. */
+export default async ({ call, user, sshKey }: Play) => {
+  const alice = await user('alice')
+  await user('bob')
+  const [one, two] = [sshKey('one@host'), sshKey('two@host')]
+  await call('GET', '/user/keys', undefined, { as: null, text: true })
+  await call('GET', '/user/keys', undefined, { as: 'alice' })
+  const made = await call('POST', '/user/keys', { title: 'laptop', key: one }, { as: 'alice' })
+  await call('POST', '/user/keys', { title: 'other', key: one }, { as: 'alice', text: true })
+  await call('POST', '/user/keys', { title: 'laptop', key: two }, { as: 'alice', text: true })
+  await call('POST', '/user/keys', { title: 'stolen', key: one }, { as: 'bob' })
+  await call('POST', '/user/keys', { title: 'bad', key: 'ssh-rsa nonsense' }, { as: 'alice' })
+  await call('POST', '/user/keys', { title: 'bad', key: '' }, { as: 'alice', text: true })
+  await call('POST', '/user/keys', { key: two }, { as: 'alice', text: true })
+  await call('POST', '/user/keys', { title: 'read only', key: two, read_only: true }, { as: 'alice' })
+  await call('GET', '/user/keys', undefined, { as: 'alice', unordered: true })
+  await call('GET', '/user/keys?limit=1', undefined, { as: 'alice', bodiless: true })
+  await call('GET', `/user/keys/${made.body.id}`, undefined, { as: 'alice' })
+  await call('GET', `/user/keys/${made.body.id}`, undefined, { as: 'bob' })
+  await call('GET', '/user/keys/99999999', undefined, { as: 'alice' })
+  await call('GET', '/user/keys/zero', undefined, { as: 'alice' })
+  await call('GET', `/users/${alice}/keys`, undefined, { as: 'bob', unordered: true })
+  await call('GET', `/users/${alice}/keys`, undefined, { as: 'admin', unordered: true })
+  const fingerprint = encodeURIComponent(made.body.fingerprint)
+  await call('GET', `/user/keys?fingerprint=${fingerprint}`, undefined, { as: 'alice' })
+  await call('GET', `/users/${alice}/keys?fingerprint=${fingerprint}`, undefined, { as: 'alice' })
+  const others = await call('POST', `/admin/users/${alice}/keys`, { title: 'by admin', key: sshKey() })
+  await call('POST', `/admin/users/${alice}/keys`, { title: 'no', key: sshKey() }, { as: 'bob', text: true })
+  await call('DELETE', `/admin/users/${alice}/keys/${others.body.id}`, undefined, { as: 'bob' })
+  await call('DELETE', `/admin/users/${alice}/keys/${others.body.id}`)
+  await call('DELETE', `/admin/users/${alice}/keys/${others.body.id}`)
+  await call('DELETE', `/user/keys/${made.body.id}`, undefined, { as: 'bob', text: true })
+  await call('DELETE', `/user/keys/${made.body.id}`, undefined, { as: 'alice' })
+  await call('DELETE', `/user/keys/${made.body.id}`, undefined, { as: 'alice' })
+  await call('POST', '/user/keys', { title: 'laptop', key: one }, { as: 'bob' })
+}
