@@ -5,6 +5,7 @@
 import type { Plugin } from '#core/contract'
 import accounts from '../plugins/accounts/plugin.ts'
 import contents from '../plugins/contents/plugin.ts'
+import gitData from '../plugins/git-data/plugin.ts'
 import gitHttp from '../plugins/git-http/plugin.ts'
 import instance from '../plugins/instance/plugin.ts'
 import markup from '../plugins/markup/plugin.ts'
@@ -17,6 +18,7 @@ import watching from '../plugins/watching/plugin.ts'
 export const shippedPlugins = [
   accounts,
   contents,
+  gitData,
   gitHttp,
   instance,
   markup,

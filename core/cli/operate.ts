@@ -24,7 +24,7 @@ export function operateCommands({ host, readConfig }: OperateOptions): Command[]
     command({
       name: ['switches', 'set'],
       summary: 'turns a switch; a running host follows within 2 seconds',
-      arguments: { key: needed('name of the switch'), value: needed('true or false') },
+      arguments: { key: needed('name of the switch'), value: needed('true or false; true turns the feature off') },
       examples: ['switches set DISABLE_STARS true'],
       run({ key, value }, io) {
         const wanted = coerce(Type.Boolean(), value)?.value
@@ -44,6 +44,7 @@ export function operateCommands({ host, readConfig }: OperateOptions): Command[]
       name: ['switches', 'clear'],
       summary: 'forgets what "switches set" stored, so that the default holds again',
       arguments: { key: needed('name of the switch') },
+      examples: ['switches clear DISABLE_STARS'],
       run: ({ key }, io) =>
         change(
           key,
@@ -62,12 +63,12 @@ export function operateCommands({ host, readConfig }: OperateOptions): Command[]
     }),
     command({
       name: ['reload'],
-      summary: 'makes running processes read their configuration again, like SIGHUP',
+      summary: 'makes running processes read their configuration again, as SIGHUP does',
       run: (_, io) => reload(readConfig(), io),
     }),
     command({
       name: ['migrate'],
-      summary: 'brings the database to the state that this version needs',
+      summary: 'brings the database to the state that this version needs; "serve" does so by itself',
       run: (_, io) =>
         connected(async (live) => {
           const applied = await live.migrate()

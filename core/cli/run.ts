@@ -36,7 +36,7 @@ function commandsOf(host: Host, loaded: Loaded, read: () => ReturnType<typeof re
     command({
       name: ['serve'],
       summary: 'runs the host until it is stopped',
-      options: { only: text('run only one half', { choices: ['web', 'work'] }) },
+      options: { only: text('runs only one half: requests, or background work', { choices: ['web', 'work'] }) },
       examples: ['serve', 'serve --data /srv/switchyard --http 0.0.0.0:3000', 'serve --only work'],
       run: ({ only }) => serve({ host, role: (only as 'web' | 'work' | undefined) ?? 'all', io, readConfig: read }),
     }),
@@ -44,7 +44,7 @@ function commandsOf(host: Host, loaded: Loaded, read: () => ReturnType<typeof re
     command({
       name: ['config'],
       summary: 'prints every setting with its default and meaning, as a file to start from',
-      examples: ['config > data/app.ini'],
+      examples: ['config > app.ini'],
       run: (_, io) => io.out(exampleConfig(loaded.schemas, loaded.switches).trimEnd()),
     }),
     ...loaded.commands.map((declared) => ({

@@ -46,14 +46,16 @@ export async function runCommand(
   io: Io,
 ): Promise<void> {
   const root = withGlobals(new Commander(program))
-    .version(`${program} ${version}`, '-v, --version')
+    .version(`${program} ${version}`, '-v, --version', 'shows the version')
+    .helpOption('-h, --help', 'shows this help')
+    .helpCommand('help [command]', 'shows how a command is used')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(writersFor(io))
     .showHelpAfterError(`"${program} --help" shows how it is used.`)
     .addHelpText(
       'after',
-      `\nExamples:\n  ${program} serve\n  ${program} serve --data /srv/switchyard --http 0.0.0.0:3000\n  ${program} switches set DISABLE_STARS true`,
+      `\nExamples:\n  ${program} serve\n  ${program} serve --data /srv/switchyard --http 0.0.0.0:3000\n  ${program} switches set DISABLE_STARS true\n  ${program} admin user create --help`,
     )
   for (const command of commands) addCommand(root, command, io)
   nameGroups(root)
@@ -107,7 +109,8 @@ function spell(key: string, option: Option): CommanderOption[] {
     yes.default(option.default)
     return [yes, new CommanderOption(`--no-${name}`).hideHelp()]
   }
-  const spelled = new CommanderOption(`${short}--${name} <${option.kind}>`, option.summary)
+  const value = option.choices?.join('|') ?? option.kind
+  const spelled = new CommanderOption(`${short}--${name} <${value}>`, option.summary)
   if (option.required) spelled.makeOptionMandatory()
   if (option.default !== undefined) spelled.default(option.default)
   if (option.choices) spelled.choices(option.choices)

@@ -47,6 +47,9 @@ export function answeringOf(
   return { writers, standard: Math.min(...success, 599), paging: route.paging }
 }
 
+/** Names the headers that pages of other origins may read; those that a handler named are kept. */
+const exposeHeaders = 'access-control-expose-headers'
+
 function pageHeaders(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -63,7 +66,8 @@ function pageHeaders(
       ? linkOf(`${facts.rootUrl}${path.replace(/^\/+/, '')}`, query, pageOf(query, facts.paging), total)
       : undefined
   if (link !== undefined) reply.header('link', link)
-  reply.header('access-control-expose-headers', link === undefined ? 'X-Total-Count' : 'Link, X-Total-Count')
+  const exposed = [link === undefined ? 'X-Total-Count' : 'Link, X-Total-Count', reply.getHeader(exposeHeaders)]
+  reply.header(exposeHeaders, exposed.filter(Boolean).join(', '))
 }
 
 function jsonText(
@@ -132,7 +136,8 @@ export function sendAnswer(
     value = value.wrap ? value.wrap(value.items ?? []) : value.items
   }
   if (writer.wire === 'empty') return reply.send()
-  if (writer.wire !== 'json') return sendBytes(request, reply, writer.wire, value)
+  // A stream is what it is, also where the usual answer is JSON: some operations answer in several formats.
+  if (writer.wire !== 'json' || streamOf(value)) return sendBytes(request, reply, writer.wire, value)
   const text = jsonText(request, reply, writer, value, facts)
   if (!reply.hasHeader('content-type')) reply.header('content-type', jsonType)
   return reply.send(text)

@@ -1,11 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import {
-  type Actor,
-  type CredentialFacts,
-  isPublicOnly,
-  isSiteAdmin,
-  scopeRefusal,
-} from '../identity/index.ts'
+import { type Actor, type CredentialFacts, isPublicOnly, isSiteAdmin, scopeRefusal } from '../identity/index.ts'
 import type { Gate } from '../plugin/index.ts'
 import { paramsReader, type Texts } from './bind-text.ts'
 import { bare, forbidden, notFound, Problem } from './problems.ts'

@@ -77,6 +77,7 @@ export const GitRef = defineEntity({
     object_type: p.string(),
     /** The commit behind it. */
     commit_id: p.string(),
+    /** When the commit was made, or the annotated tag. */
     committed_at: p.datetime(),
     /** The commit's facts (CommitFacts of git/); tag message and tagger beside it for annotated tags. */
     facts: p.json(),

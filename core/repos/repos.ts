@@ -41,6 +41,12 @@ export type ReposOptions = {
   readonly noReplyDomain: () => string
 }
 
+/** When something was made, as far as its text is a time: histories of strangers hold anything. */
+function timeOf(date: string | undefined): Date {
+  const time = new Date(date ?? 0)
+  return Number.isNaN(time.getTime()) ? new Date(0) : time
+}
+
 /** Reads refs with the facts that git_ref keeps. */
 const refReader = (open: (path: string) => GitRepo): RefReader => ({
   async read(gitDir, names) {
@@ -54,11 +60,12 @@ const refReader = (open: (path: string) => GitRepo): RefReader => ({
       objectId,
       objectType,
       commitId: peeledId,
-      committedAt: new Date(commit?.committer.date ?? 0),
+      committedAt: timeOf(tag?.tagger?.date ?? commit?.committer.date),
       facts: { ...(commit ? { commit } : {}), ...(tag ? { tag } : {}) },
     }))
   },
   setHead: (gitDir, branch) => git.writeHead(open(gitDir), branch),
+  head: (gitDir) => git.readHead(open(gitDir)),
 })
 
 /** Builds the room's service. Changed configuration is read at the next call of each function. */

@@ -17,6 +17,8 @@ export type RefReader = {
   /** Branches and tags under full names; those that do not exist are left out. Without names: all. */
   read(gitDir: string, names?: readonly string[]): Promise<CurrentRef[]>
   setHead(gitDir: string, branch: string): Promise<void>
+  /** The branch that HEAD names, which need not exist. */
+  head(gitDir: string): Promise<string | undefined>
 }
 
 const isListed = (name: string) => name.startsWith('refs/heads/') || name.startsWith('refs/tags/')
@@ -104,23 +106,26 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
 
   /** The branch that must become the default one because the stored one does not exist. */
   const adoptedBranch = async (tx: Tx, repo: RepositoryRow, changes: readonly RefChange[]): Promise<string | null> => {
-    const branches = await tx
-      .sql<ReposTables>()
-      .selectFrom('git_ref')
-      .select('name')
-      .where('repository_id', '=', repo.id)
-      .where(
-        'name',
-        'in',
-        [repo.default_branch, 'main', 'master'].map((name) => `refs/heads/${name}`),
-      )
-      .execute()
-    const have = new Set(branches.map((row) => branchOf(row.name)))
-    if (have.has(repo.default_branch)) return null
+    const existing = async (names: readonly string[]) => {
+      const full = names.map((name) => `refs/heads/${name}`)
+      const rows = await tx
+        .sql<ReposTables>()
+        .selectFrom('git_ref')
+        .select('name')
+        .where('repository_id', '=', repo.id)
+        .where('name', 'in', full)
+        .execute()
+      const have = new Set(rows.map((row) => branchOf(row.name)))
+      return names.filter((name) => have.has(name))
+    }
+    if ((await existing([repo.default_branch])).length > 0) return null
     const firstPushed = repo.is_empty
       ? changes.flatMap((change) => (change.after ? (branchOf(change.name) ?? []) : []))[0]
       : undefined
-    return firstPushed ?? ['main', 'master'].find((name) => have.has(name)) ?? null
+    if (firstPushed !== undefined) return firstPushed
+    // HEAD is ahead of the record when the default branch got another name.
+    const head = await refs.head(gitDir(repo))
+    return (await existing([...(head === undefined ? [] : [head]), 'main', 'master']))[0] ?? null
   }
 
   /** Records in one transaction what git has, and publishes the push. `names` as for `record`. */

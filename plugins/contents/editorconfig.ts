@@ -1,0 +1,34 @@
+import { parseBuffer } from 'editorconfig'
+import { matches } from './glob.ts'
+
+/** Names in lower case mean the same in any case, and so do the values of these. */
+const anyCase = new Set([
+  'charset',
+  'end_of_line',
+  'indent_size',
+  'indent_style',
+  'insert_final_newline',
+  'tab_width',
+  'trim_trailing_whitespace',
+])
+
+/**
+ * What an .editorconfig says about a file: property → value as text; later sections win, `unset` takes away. Its
+ * globs are matched here: those of the library can be made to take seconds.
+ *
+ * @param path of the file, from the folder of the .editorconfig
+ */
+export function definitionFor(config: Buffer, path: string): Record<string, string> {
+  const said = new Map<string, string>()
+  const file = path.replace(/^\/+/, '')
+  for (const [section, properties] of parseBuffer(config)) {
+    if (section === null || !matches(section, file)) continue
+    for (const [name, value] of Object.entries(properties)) {
+      const key = name.toLowerCase()
+      said.set(key, anyCase.has(key) ? value.toLowerCase() : value)
+    }
+  }
+  if (said.get('indent_style') === 'tab' && !said.has('indent_size'))
+    said.set('indent_size', said.get('tab_width') ?? 'tab')
+  return Object.fromEntries([...said].filter(([name, value]) => value !== 'unset' && name !== '__proto__'))
+}

@@ -1,0 +1,103 @@
+import { git } from '#core/repos'
+import { largestPointer, readPointer } from './lfs.ts'
+import type { Links } from './links.ts'
+import type { FoundRef } from './refs.ts'
+import type { ContentsResponse } from './schemas.ts'
+
+/** Where entries are looked at: a repository at a ref. */
+export type View = {
+  readonly repo: git.GitRepo
+  readonly ref: FoundRef
+  readonly links: Links
+  /** Largest file in bytes whose content is shown. */
+  readonly maxBlob: number
+}
+
+/** Which costly parts of a record are wanted. */
+export type Wants = {
+  readonly content?: boolean
+  readonly lfs?: boolean
+  /** Who touched it last, and when; `message`: with what words. */
+  readonly commit?: boolean
+  readonly message?: boolean
+}
+
+const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+
+/**
+ * Entries as the API shows them, in their order. One walk through history per folder, however many entries it has;
+ * all other reads are answered by the running git of the pool.
+ */
+export async function presentEntries(view: View, entries: readonly git.TreeEntry[], wants: Wants) {
+  const [commits, modules] = await Promise.all([
+    wants.commit || wants.message ? lastCommitsOf(view, entries) : new Map<string, git.CommitFacts>(),
+    entries.some((entry) => entry.type === 'submodule') ? git.readSubmodules(view.repo, view.ref.commitId) : undefined,
+  ])
+  return Promise.all(
+    entries.map(async (entry): Promise<ContentsResponse> => {
+      const commit = commits.get(entry.path)
+      const [data, target] = await Promise.all([
+        entry.type === 'file' ? contentOf(view, entry, wants) : undefined,
+        entry.type === 'symlink' ? git.readLinkTarget(view.repo, entry.id) : undefined,
+      ])
+      const pointer = data && wants.lfs ? readPointer(data) : undefined
+      const shown = wants.content && entry.size <= view.maxBlob ? data : undefined
+      return {
+        name: entry.name,
+        path: entry.path,
+        sha: entry.id,
+        ...(commit && wants.commit && touched(commit)),
+        ...(commit && wants.message && { last_commit_message: commit.message }),
+        type: entry.type,
+        size: entry.size,
+        encoding: shown ? 'base64' : null,
+        content: shown?.toString('base64') ?? null,
+        target: target ?? null,
+        ...addresses(view, entry, modules?.get(entry.path)),
+        ...(pointer && { lfs_oid: pointer.oid, lfs_size: pointer.size }),
+      }
+    }),
+  )
+}
+
+const touched = (commit: git.CommitFacts) => ({
+  last_commit_sha: commit.id,
+  last_committer_date: commit.committer.date,
+  last_author_date: commit.author.date,
+})
+
+function contentOf({ repo, maxBlob }: View, entry: git.TreeEntry, wants: Wants) {
+  const wanted = (wants.content && entry.size <= maxBlob) || (wants.lfs && entry.size <= largestPointer)
+  return wanted ? git.readBlob(repo, entry.id, entry.size) : undefined
+}
+
+function addresses({ links, ref }: View, { path, id, type }: git.TreeEntry, submodule: string | undefined) {
+  const isModule = type === 'submodule'
+  const self = links.contents(path, ref.name)
+  const html = isModule ? null : links.view(path, ref)
+  const blob = isModule ? null : links.blob(id)
+  return {
+    url: self,
+    html_url: html,
+    git_url: blob,
+    download_url: isModule || type === 'dir' ? null : links.download(path, ref),
+    submodule_git_url: submodule ?? null,
+    _links: { self, git: blob, html },
+  }
+}
+
+/** Path → the commit that last touched it. What a history of extraordinary length does not tell in time is missing. */
+async function lastCommitsOf({ repo, ref }: View, entries: readonly git.TreeEntry[]) {
+  const folders = Map.groupBy(entries, (entry) => folderOf(entry.path))
+  const found = await Promise.all(
+    [...folders].map(async ([folder, inside]) => {
+      const names = inside.map((entry) => entry.name)
+      const ids = await git.lastCommits(repo, ref.commitId, folder, names)
+      return inside.map((entry) => [entry.path, ids.get(entry.name)] as const)
+    }),
+  )
+  const byPath = found.flat().filter((pair): pair is [string, string] => pair[1] !== undefined)
+  const ids = [...new Set(byPath.map(([, id]) => id))]
+  const commits = new Map((await git.readCommits(repo, ids)).map((commit) => [commit.id, commit]))
+  return new Map(byPath.flatMap(([path, id]) => (commits.has(id) ? [[path, commits.get(id) as git.CommitFacts]] : [])))
+}
