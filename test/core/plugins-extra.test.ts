@@ -133,7 +133,10 @@ t.test('every plugin that cannot be loaded is named, with the reason', async (t)
     ['./throwing-text', /throwing-text\/plugin\.ts cannot be loaded: no licence$/],
     ['./broken', /broken\/plugin\.ts cannot be loaded: ./],
     ['./lonely', /lonely\/plugin\.ts cannot be loaded: Cannot find package 'not-installed'/],
-    ['./wrong-room', /wrong-room\/plugin\.ts cannot be loaded: switchyard\/core\/kitchen is nothing that this host offers$/],
+    [
+      './wrong-room',
+      /wrong-room\/plugin\.ts cannot be loaded: switchyard\/core\/kitchen is nothing that this host offers$/,
+    ],
     ['./inside', /inside\/plugin\.ts cannot be loaded: .*pool\.ts is nothing that this host offers$/],
     ['./taken', /a plugin named stars is there already$/],
     ['typed', /typed\/index\.ts cannot be loaded: packages are JavaScript/],
