@@ -86,7 +86,9 @@ export async function serveRooms(rooms: Booted, role: Role, undo: (() => unknown
   undo.push(() => plugins.stop())
   undo.push(settings.onChange(() => void plugins.reconcile()))
   const firstRun = await createFirstAdministrator(rooms)
-  const recovered = await repos.writes.recover(new Date(Date.now() - 86_400_000))
+  const recovered = await repos.writes.recover(new Date(Date.now() - 86_400_000), (id, error) =>
+    log.error(`repository ${id}: an interrupted write could not be settled; "switchyard doctor" tells more`, error),
+  )
   if (recovered > 0) log.info(`settled ${recovered} repositories whose writes were interrupted`)
   const url = role === 'work' ? undefined : await listen(rooms, undo)
   await work.start(role)

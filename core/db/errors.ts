@@ -1,6 +1,6 @@
 import { Refusal } from '../plugin/index.ts'
 
-type Chained = Error & { code?: string; constraint?: string; previous?: unknown }
+type Chained = Error & { code?: string; constraint?: string; detail?: string; previous?: unknown }
 
 /** The error that PostgreSQL or the socket gave, below what the ORM and we wrapped around it. */
 function* chainOf(error: unknown): Generator<Chained> {
@@ -56,14 +56,31 @@ const unstorable: Readonly<Record<string, string>> = {
   '22021': 'text may not contain the character U+0000',
   '22P05': 'text may not contain the character U+0000',
   '22P02': 'a value has the wrong form',
+  '22007': 'a time has the wrong form',
+  '22008': 'a time is out of range',
 }
 
-/** What a caller sees of a database that does not answer, or of a value that it cannot hold; other errors as they are. */
+/** Constraints that two changes at once break, where each would have been right alone. A service may say it better. */
+function collision({ code, detail = '' }: Chained): Refusal | undefined {
+  if (code === '23503' && !/is still referenced/.test(detail)) {
+    return new Refusal('not-found', 'something that this belongs to does not exist any more')
+  }
+  if (code === '23503' || code === '23505')
+    return new Refusal('conflict', 'somebody else changed this at the same time')
+  return undefined
+}
+
+/**
+ * What a caller sees of a database that does not answer, of a value that it cannot hold and of changes that collide;
+ * other errors as they are.
+ */
 export function translated(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Refusal) return error
   const { code } = error as Chained
   const refused = code === undefined ? undefined : unstorable[code]
   if (refused) return Object.assign(new Refusal('invalid', refused), { cause: error })
+  const collided = collision(error)
+  if (collided) return Object.assign(collided, { cause: error })
   if (!isOutage(error)) return error
   return Object.assign(new Refusal('unavailable', 'the database cannot answer right now, try again'), { cause: error })
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { unescape as decode } from 'node:querystring'
 import type { Writable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type HTTPMethods, LogController } from 'fastify'
@@ -62,11 +63,19 @@ const wholeRequest = 60 * minute
 const idle = 10 * minute
 const wholeHead = 20_000
 
-/** Hides credentials in addresses before they are logged. */
-export const withoutSecrets = (url: string) =>
-  url.includes('?')
-    ? url.replace(/([?&](?:token|access_token|code|client_secret|password)=)[^&]*/gi, '$1[hidden]')
-    : url
+const secrets = /^(?:token|access_token|code|client_secret|password)$/i
+
+/** Hides credentials in addresses before they are logged, however their names are spelled. */
+export function withoutSecrets(url: string): string {
+  const mark = url.indexOf('?')
+  if (mark < 0) return url
+  const pairs = url.slice(mark + 1).split('&')
+  const shown = pairs.map((pair) => {
+    const [name = ''] = pair.split('=', 1)
+    return secrets.test(decode(name)) ? `${name}=[hidden]` : pair
+  })
+  return `${url.slice(0, mark)}?${shown.join('&')}`
+}
 
 const hidden = [
   'req.headers.authorization',

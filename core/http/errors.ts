@@ -48,8 +48,9 @@ export const wireJson = (json: string) => `${risky.test(json) ? json.replace(ris
 /** Writes refusals: `{"message", "url"}`, where `url` leads to the description of the API. */
 export function createRefuser(rootUrl: string) {
   const url = `${rootUrl}api/swagger`
+  const subpath = new URL(rootUrl).pathname.replace(/\/$/, '')
   const write = (reply: FastifyReply, problem: Problem) => {
-    const body = problem.bare ? { message: problem.message } : { message: problem.message, url, ...problem.extra }
+    const body = { message: problem.message, ...(problem.bare ? {} : { url }), ...problem.extra }
     return reply
       .code(problem.status)
       .headers(problem.headers)
@@ -63,7 +64,7 @@ export function createRefuser(rootUrl: string) {
     /** Answers whatever a handler or the gate threw. Faults of ours are logged, and told without a word of why. */
     answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
       endWork(request.visit)
-      if (error instanceof Redirect) return redirect(reply, error)
+      if (error instanceof Redirect) return redirect(reply, error.status, subpath + error.location)
       const problem = problemOf(error)
       if (problem) return write(reply, problem)
       if (request.raw.destroyed && !request.raw.complete) {
@@ -78,7 +79,7 @@ export function createRefuser(rootUrl: string) {
 
 export type Refuser = ReturnType<typeof createRefuser>
 
-function redirect(reply: FastifyReply, { status, location }: Redirect) {
+function redirect(reply: FastifyReply, status: number, location: string) {
   return reply
     .code(status)
     .header('location', location)

@@ -96,7 +96,7 @@ function refusalWriter(route: RawRoute, answerError: ErrorAnswer): ErrorAnswer {
     endWork(request.visit)
     const problem = problemOf(error)
     if (problem?.status === 401 && route.realm !== undefined)
-      reply.header('www-authenticate', `Basic realm="${route.realm}", charset="UTF-8"`)
+      reply.header('www-authenticate', `Basic realm="${route.realm}"`)
     if (problem === undefined || route.refusals !== 'text') return answerError(error, request, reply)
     reply.code(problem.status).headers(problem.headers).header('content-type', 'text/plain; charset=utf-8')
     return reply.send(`${problem.message}\n`)

@@ -105,6 +105,8 @@ export function bodyReader(shape: Shape, find: Find, limit: number): (request: F
     throw unprocessable('[]: Unsupported Content-Type')
   }
   return async (request) => {
+    // The client may have gone while its credentials were checked: then nothing comes any more, not even an end.
+    if (request.raw.destroyed && !request.raw.complete) throw badRequest('the request body was cut off')
     const value = await from(request)
     check(value)
     return value

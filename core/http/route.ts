@@ -73,6 +73,7 @@ export type Access<S = unknown> = {
 /** Thrown by the gate where an old name has a new place. */
 export class Redirect extends Error {
   readonly status: 301 | 303 | 307
+  /** From the host's root, as routes see it: the path of ROOT_URL is put before it. */
   readonly location: string
   constructor(status: 301 | 303 | 307, location: string) {
     super(location)

@@ -51,7 +51,7 @@ const patience = 5000
 /** Closes the connection of a client that goes on sending long after it was refused. */
 export function cutOffUnread(request: IncomingMessage): void {
   if (request.complete) return
-  const timer = setTimeout(() => request.socket.destroy(), patience)
+  const timer = setTimeout(() => request.destroy(), patience)
   timer.unref()
   request.once('close', () => clearTimeout(timer))
   request.once('end', () => clearTimeout(timer))

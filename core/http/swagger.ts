@@ -17,10 +17,11 @@ function shape2(shape: Shape): Shape {
       return part.nullable ? { allOf: [{ $ref }], 'x-nullable': true } : { $ref }
     }
     if (part.nullable) out['x-nullable'] = true
-    // Swagger 2.0 knows neither lists of types nor alternatives: such a value is described as anything.
+    // Swagger 2.0 knows no lists of types: such a value is described as anything.
     if (Array.isArray(part.type)) delete out.type
-    if (part.anyOf) delete out.anyOf
-    return out
+    // Nor does it know alternatives: the first one declared is the one that clients expect.
+    const { anyOf, ...rest } = out
+    return anyOf ? { ...rest, ...anyOf[0] } : out
   })
 }
 
@@ -49,8 +50,10 @@ function consumesOf({ route, body }: Operation): string[] | undefined {
 function operation2(operation: Operation): Record<string, unknown> {
   const { route, answers, refusals } = operation
   const responses: Record<string, unknown> = {}
-  for (const { status, shape } of answers)
-    responses[status] = shape ? { description: 'success', schema: shape2(shape) } : { description: 'success, no body' }
+  for (const { status, shape, wire } of answers) {
+    const schema = wire === 'bytes' ? { type: 'file' } : shape && shape2(shape)
+    responses[status] = schema ? { description: 'success', schema } : { description: 'success, no body' }
+  }
   for (const status of refusals) responses[status] ??= { $ref: `#/responses/${refusalNames[status]?.[0] ?? 'error'}` }
   const consumes = consumesOf(operation)
   return {

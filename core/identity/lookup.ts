@@ -12,6 +12,8 @@ export type Found =
   /** Missing or hidden: 404, alike for both. */
   | { readonly kind: 'hidden' }
 
+const nobody = { id: 0, visibility: 'private' }
+
 /** Finds accounts. Names and addresses match in any case; texts that can be no name find nothing. */
 export function createLookup(db: Database, visibility: Visibility) {
   const rows = () => db.sql<IdentityTables>().selectFrom('account').select(accountColumns)
@@ -39,9 +41,12 @@ export function createLookup(db: Database, visibility: Visibility) {
   const findVisible = async (actor: Actor, name: string): Promise<Found> => {
     const viewer: Actor = { account: actor.account, credential: { method: 'password' } }
     const account = await byName(name)
-    if (account) return (await visibility.canSee(viewer, account)) ? { kind: 'found', account } : { kind: 'hidden' }
+    // The same questions for a hidden name and for one that nobody has: neither shall answer faster.
+    const isSeen = await visibility.canSee(viewer, account ?? nobody)
+    if (account && isSeen) return { kind: 'found', account }
     const now = await redirectOf(name)
-    return now && (await visibility.canSee(viewer, now)) ? { kind: 'moved', name: now.name } : { kind: 'hidden' }
+    if (account || !now || !(await visibility.canSee(viewer, now))) return { kind: 'hidden' }
+    return { kind: 'moved', name: now.name }
   }
 
   /** Accounts by activated address, in one query; the keys are lower-case addresses. */

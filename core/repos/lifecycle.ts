@@ -21,6 +21,8 @@ export type NewRepository = {
   readonly objectFormat?: 'sha1' | 'sha256'
   readonly trustModel?: string
   readonly units: object
+  /** SPDX ids, when the first commit will hold a licence. */
+  readonly licenses?: readonly string[]
 }
 
 const nameIsTaken = 'repository_owner_id_lower_name_unique'
@@ -53,12 +55,21 @@ export async function createRecord(
       object_format: wanted.objectFormat ?? 'sha1',
       trust_model: wanted.trustModel ?? 'default',
       units: JSON.stringify(wanted.units),
+      licenses: [...(wanted.licenses ?? [])],
     })
     .onConflict((on) => on.columns(['owner_id', 'lower_name']).doNothing())
     .returningAll()
     .executeTakeFirst()
   if (!row) throw new Refusal('conflict', 'The repository with the same name already exists.')
   await tx.publish(RepositoryCreated, { repositoryId: row.id, ownerId: owner.id, actorId })
+  return row
+}
+
+/** The record as it is now, held until the transaction ends. Throws a Refusal (not-found) when it has gone. */
+export async function lockRecord(tx: Tx, id: number): Promise<RepositoryRow> {
+  const rows = tx.sql<ReposTables>().selectFrom('repository').selectAll().where('id', '=', id)
+  const row = await rows.forUpdate().executeTakeFirst()
+  if (!row) throw new Refusal('not-found', 'not found')
   return row
 }
 
@@ -97,8 +108,12 @@ export async function renameRecord(
   await tx.publish(RepositoryRenamed, { repositoryId: repo.id, oldName: repo.name, actorId })
 }
 
-/** Deletes the record with all that hangs on it; its folder and files go after commit, by the event. */
-export async function deleteRecord(tx: Tx, repo: RepositoryRow, actorId: number | null): Promise<void> {
+/**
+ * Deletes the record with all that hangs on it; its folder and files go after commit, by the event. Throws a Refusal
+ * (not-found) when somebody else was faster.
+ */
+export async function deleteRecord(tx: Tx, { id }: RepositoryRow, actorId: number | null): Promise<void> {
+  const repo = await lockRecord(tx, id)
   await tx.publish(RepositoryDeleting, { repositoryId: repo.id, actorId })
   const sql = tx.sql<ReposTables>()
   await sql.updateTable('repository').set({ parent_id: null }).where('parent_id', '=', repo.id).execute()

@@ -78,13 +78,14 @@ export function createListing(db: Database, presenters: Presenters, disabled: ()
     }
   }
 
-  /** Parents of forks that `actor` may see, by id. */
-  const parentsOf = async (listed: readonly ListedRow[], actor: Actor): Promise<Map<number, ListedRow>> => {
+  /** Parents of forks that both may see, by id: `as` whose permissions are shown, and whoever looks. */
+  const parentsOf = async (listed: readonly ListedRow[], as: Actor, viewer: Actor): Promise<Map<number, ListedRow>> => {
     const ids = new Set(listed.flatMap((row) => row.repository__parent_id ?? []))
     if (ids.size === 0) return new Map()
-    const found = await rows(actor)
+    const found = await rows(as)
       .where('repository.id', 'in', [...ids])
-      .where(visibleTo(actor))
+      .where(visibleTo(as))
+      .where(visibleTo(viewer))
       .execute()
     return new Map(found.map((row) => [row.repository__id, row]))
   }
@@ -117,7 +118,7 @@ export function createListing(db: Database, presenters: Presenters, disabled: ()
      * @param as whose permissions the records show; the viewer's unless told
      */
     async present(listed: readonly ListedRow[], viewer: Viewer, as: Actor = viewer.actor) {
-      const parents = await parentsOf(listed, as)
+      const parents = await parentsOf(listed, as, viewer.actor)
       return listed.map((row) => {
         const parentId = row.repository__parent_id
         const parentRow = parentId ? parents.get(parentId) : undefined

@@ -67,9 +67,9 @@ export function createLookup(db: Database, disabled: () => ReadonlySet<UnitName>
         owner: ownerName.toLowerCase(),
         name: name.toLowerCase(),
       })
-      if (!row) return movedTo(actor, ownerName, name)
-      const access = accessOf(actor, row)
-      return access.mode === 'none' ? { kind: 'hidden' } : { kind: 'found', access }
+      const access = row && accessOf(actor, row)
+      // What is hidden takes as long as what is missing.
+      return access && access.mode !== 'none' ? { kind: 'found', access } : movedTo(actor, ownerName, name)
     },
 
     /** The repository with an id, or undefined when it is missing or hidden from `actor`. */

@@ -51,16 +51,18 @@ export function createMarks(owner: string, table: string) {
      * A page of the repositories that somebody marked, by id.
      *
      * @param marker the account as an actor: the records show his permissions
-     * @param viewer only what this actor may see is listed
+     * @param viewers only what all of these may see is listed
      */
-    repositoriesOf(repos: Repos, marker: Actor, viewer: Actor, window: Window) {
+    repositoriesOf(repos: Repos, marker: Actor, viewers: readonly Actor[], window: Window) {
       const query = repos.listing
         .rows<{ mark: Mark }>(marker)
         .innerJoin(`${table} as mark` as 'mark', 'mark.repository_id', 'repository.id')
         .where('mark.account_id', '=', marker.account?.id ?? 0)
-        .where(repos.listing.visible(viewer))
         .orderBy('repository.id')
-      return readPage(query, window)
+      return readPage(
+        viewers.reduce((rows, viewer) => rows.where(repos.listing.visible(viewer)), query),
+        window,
+      )
     },
 
     /** A page of those who marked a repository, by id, as far as `viewer` may know of them. */

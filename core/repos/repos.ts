@@ -8,7 +8,7 @@ import * as git from './git/index.ts'
 import { createListing, type Listing, type Viewer } from './listing.ts'
 import { createLookup } from './lookup.ts'
 import { type UnitDefaults, type UnitName, type Units, unitNamed, unitSettings } from './units.ts'
-import { createWrites, type RefReader, type Writes } from './writes.ts'
+import { type CurrentRef, createWrites, type RefReader, type Writes } from './writes.ts'
 
 /** Repositories, as every part of the host meets them. */
 export type Repos = ReturnType<typeof createLookup> & {
@@ -47,22 +47,44 @@ function timeOf(date: string | undefined): Date {
   return Number.isNaN(time.getTime()) ? new Date(0) : time
 }
 
+/** Characters of a message that are kept beside its ref. */
+const longestMessage = 32_768
+/** Objects of strangers that are held in memory at once; each has up to four megabytes. */
+const factsAtOnce = 20
+
+/** A commit or tag as it is kept beside its ref: of one that is too long, the beginning and without its signature. */
+function brief<T extends git.CommitFacts | git.TagFacts>(facts: T): T {
+  const { message, signature = '', payload = '' } = facts
+  if (Math.max(message.length, signature.length, payload.length) <= longestMessage) return facts
+  const { signature: _, payload: __, ...rest } = facts
+  // A copy: a mere slice would keep the whole text in memory.
+  return { ...rest, message: Buffer.from(message.slice(0, longestMessage)).toString() } as T
+}
+
+function currentRef({ name, objectId, objectType, peeledId, commit, tag }: git.RefWithFacts): CurrentRef {
+  return {
+    name,
+    objectId,
+    objectType,
+    commitId: peeledId,
+    committedAt: timeOf(tag?.tagger?.date ?? commit?.committer.date),
+    facts: { ...(commit ? { commit: brief(commit) } : {}), ...(tag ? { tag: brief(tag) } : {}) },
+  }
+}
+
 /** Reads refs with the facts that git_ref keeps. */
 const refReader = (open: (path: string) => GitRepo): RefReader => ({
-  async read(gitDir, names) {
+  list: async (gitDir, names) =>
+    names
+      ? [...(await git.readRefs(open(gitDir), names)).values()]
+      : git.listRefs(open(gitDir), { prefixes: ['refs/heads/', 'refs/tags/'] }),
+  async read(gitDir, refs) {
     const repo = open(gitDir)
-    const found = names
-      ? [...(await git.readRefs(repo, names)).values()]
-      : await git.listRefs(repo, { prefixes: ['refs/heads/', 'refs/tags/'] })
-    const refs = await git.readRefFacts(repo, found)
-    return refs.map(({ name, objectId, objectType, peeledId, commit, tag }) => ({
-      name,
-      objectId,
-      objectType,
-      commitId: peeledId,
-      committedAt: timeOf(tag?.tagger?.date ?? commit?.committer.date),
-      facts: { ...(commit ? { commit } : {}), ...(tag ? { tag } : {}) },
-    }))
+    const current: CurrentRef[] = []
+    for (let i = 0; i < refs.length; i += factsAtOnce) {
+      current.push(...(await git.readRefFacts(repo, refs.slice(i, i + factsAtOnce))).map(currentRef))
+    }
+    return current
   },
   setHead: (gitDir, branch) => git.writeHead(open(gitDir), branch),
   head: (gitDir) => git.readHead(open(gitDir)),

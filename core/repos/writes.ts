@@ -1,5 +1,6 @@
 import type { Database, Tx } from '../db/index.ts'
 import { Pushed, type RefChange } from './events.ts'
+import { isBranchName, type Ref } from './git/index.ts'
 import type { RepositoryRow, ReposTables } from './tables.ts'
 
 /** A branch or tag as git has it now; the columns of git_ref. */
@@ -15,11 +16,20 @@ export type CurrentRef = {
 /** What this file needs of git. */
 export type RefReader = {
   /** Branches and tags under full names; those that do not exist are left out. Without names: all. */
-  read(gitDir: string, names?: readonly string[]): Promise<CurrentRef[]>
+  list(gitDir: string, names?: readonly string[]): Promise<Ref[]>
+  /** What they say: a few at a time, for each may say megabytes. */
+  read(gitDir: string, refs: readonly Ref[]): Promise<CurrentRef[]>
   setHead(gitDir: string, branch: string): Promise<void>
   /** The branch that HEAD names, which need not exist. */
   head(gitDir: string): Promise<string | undefined>
 }
+
+/** Refs that are read and written at once. */
+const refsAtOnce = 100
+
+/** PostgreSQL keeps no NUL, and objects that strangers made may hold some. */
+const factsText = (facts: object) =>
+  JSON.stringify(facts, (_, value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '') : value))
 
 const isListed = (name: string) => name.startsWith('refs/heads/') || name.startsWith('refs/tags/')
 const branchOf = (name: string) => (name.startsWith('refs/heads/') ? name.slice('refs/heads/'.length) : undefined)
@@ -47,7 +57,7 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
     const sql = tx.sql<ReposTables>()
     const listed = names?.filter(isListed)
     if (listed?.length === 0) return []
-    const now = await refs.read(gitDir({ id: repositoryId }), listed)
+    const now = await refs.list(gitDir({ id: repositoryId }), listed)
     let known = sql.selectFrom('git_ref').select(['name', 'object_id']).where('repository_id', '=', repositoryId)
     if (listed) known = known.where('name', 'in', listed)
     const before = new Map((await known.execute()).map((row) => [row.name, row.object_id]))
@@ -72,21 +82,22 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
     return changes
   }
 
-  const upsert = async (tx: Tx, repositoryId: number, actorId: number | null, now: readonly CurrentRef[]) => {
+  const upsert = async (tx: Tx, repositoryId: number, actorId: number | null, moved: readonly Ref[]) => {
     // A push of ten thousand refs must not become one statement with a hundred thousand parameters.
-    for (let i = 0; i < now.length; i += 500) {
+    for (let i = 0; i < moved.length; i += refsAtOnce) {
+      const now = await refs.read(gitDir({ id: repositoryId }), moved.slice(i, i + refsAtOnce))
       await tx
         .sql<ReposTables>()
         .insertInto('git_ref')
         .values(
-          now.slice(i, i + 500).map((ref) => ({
+          now.map((ref) => ({
             repository_id: repositoryId,
             name: ref.name,
             object_id: ref.objectId,
             object_type: ref.objectType,
             commit_id: ref.commitId,
             committed_at: ref.committedAt,
-            facts: JSON.stringify(ref.facts),
+            facts: factsText(ref.facts),
             updated_by_id: actorId,
           })),
         )
@@ -120,7 +131,7 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
     }
     if ((await existing([repo.default_branch])).length > 0) return null
     const firstPushed = repo.is_empty
-      ? changes.flatMap((change) => (change.after ? (branchOf(change.name) ?? []) : []))[0]
+      ? changes.flatMap((change) => (change.after ? (branchOf(change.name) ?? []) : [])).find(isBranchName)
       : undefined
     if (firstPushed !== undefined) return firstPushed
     // HEAD is ahead of the record when the default branch got another name.
@@ -128,10 +139,17 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
     return (await existing([...(head === undefined ? [] : [head]), 'main', 'master']))[0] ?? null
   }
 
+  /** The account with that id, unless it was deleted while its push was under way. */
+  const stillThere = async (tx: Tx, accountId: number | null): Promise<number | null> => {
+    if (accountId === null) return null
+    const accounts = tx.sql<ReposTables>().selectFrom('account').select('id').where('id', '=', accountId)
+    return (await accounts.forKeyShare().executeTakeFirst())?.id ?? null
+  }
+
   /** Records in one transaction what git has, and publishes the push. `names` as for `record`. */
   const settle = (
     repositoryId: number,
-    actorId: number | null,
+    doerId: number | null,
     writeIds: readonly number[],
     names?: readonly string[],
   ) =>
@@ -145,6 +163,7 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
         .forUpdate()
         .executeTakeFirst()
       if (!repo) return { changes: [], newDefaultBranch: null }
+      const actorId = await stillThere(tx, doerId)
       const changes = await record(tx, repositoryId, actorId, names)
       if (writeIds.length > 0)
         await sql
@@ -200,9 +219,10 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
      * Settles what a crash left behind. A write that still runs in another process is settled once more when it
      * ends, so looking at it early does no harm; its announcement stays unless it began before `expired`.
      *
+     * @param failed told of repositories that cannot be settled (damaged on disk): one must not keep the host from starting
      * @returns how many repositories were looked at
      */
-    async recover(expired: Date): Promise<number> {
+    async recover(expired: Date, failed: (repositoryId: number, error: unknown) => void): Promise<number> {
       const left = await db
         .sql<ReposTables>()
         .selectFrom('git_write')
@@ -212,7 +232,7 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
       const byRepository = Map.groupBy(left, (row) => row.repository_id)
       for (const [id, rows] of byRepository) {
         const over = rows.filter((row) => row.started_at < expired).map((row) => row.id)
-        await settle(id, rows.at(-1)?.actor_id ?? null, over)
+        await settle(id, rows.at(-1)?.actor_id ?? null, over).catch((error) => failed(id, error))
       }
       return byRepository.size
     },

@@ -25,6 +25,11 @@ export type Picture = { readonly bytes: Buffer; readonly digest: string }
 
 const alphabet = /[^A-Za-z0-9+/]/
 
+/** First bytes by kind: only these are looked into any further. */
+const signatures: readonly RegExp[] = [/^\x89PNG\r\n/, /^\xff\xd8/, /^GIF8[79]a/, /^RIFF.{4}WEBP/s]
+/** Where the size of a picture must stand: a broken one is searched byte by byte. */
+const lookedInto = 128 * 1024
+
 /**
  * Reads a picture that was sent as base64.
  *
@@ -33,7 +38,9 @@ const alphabet = /[^A-Za-z0-9+/]/
  */
 export function readPicture(base64: string, config: Pick<Config, 'get'>): Picture {
   const text = base64.replace(/\s+/g, '')
-  const wrong = alphabet.exec(text.replace(/=+$/, ''))
+  let end = text.length
+  while (text[end - 1] === '=') end--
+  const wrong = alphabet.exec(text.slice(0, end))
   if (wrong) throw new Refusal('bad-request', `illegal base64 data at input byte ${wrong.index}`)
   const bytes = Buffer.from(text, 'base64')
   const { type, width, height } = measured(bytes)
@@ -46,8 +53,10 @@ export function readPicture(base64: string, config: Pick<Config, 'get'>): Pictur
 }
 
 function measured(bytes: Buffer): { type: string; width: number; height: number } {
+  const start = bytes.toString('latin1', 0, 16)
+  if (!signatures.some((signature) => signature.test(start))) return { type: '', width: 0, height: 0 }
   try {
-    const { type = '', width, height } = imageSize(bytes)
+    const { type = '', width, height } = imageSize(bytes.subarray(0, lookedInto))
     return { type, width, height }
   } catch {
     throw new Refusal('invalid', 'the image cannot be read; send png, jpeg, gif or webp')

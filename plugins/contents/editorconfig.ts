@@ -12,6 +12,9 @@ const anyCase = new Set([
   'trim_trailing_whitespace',
 ])
 
+/** Steps that matching may take for one answer, some tens of milliseconds; sections beyond are not looked at. */
+const patience = 1_500_000
+
 /**
  * What an .editorconfig says about a file: property → value as text; later sections win, `unset` takes away. Its
  * globs are matched here: those of the library can be made to take seconds.
@@ -21,7 +24,10 @@ const anyCase = new Set([
 export function definitionFor(config: Buffer, path: string): Record<string, string> {
   const said = new Map<string, string>()
   const file = path.replace(/^\/+/, '')
+  let steps = 0
   for (const [section, properties] of parseBuffer(config)) {
+    steps += (section?.length ?? 0) * file.length
+    if (steps > patience) break
     if (section === null || !matches(section, file)) continue
     for (const [name, value] of Object.entries(properties)) {
       const key = name.toLowerCase()

@@ -47,11 +47,12 @@ function step(node: Node, letters: readonly string[], places: Places): Places {
     for (const [at, is] of places.entries()) if (is) for (const end of numbersAt(letters, at, node)) next[end] = 1
     return next
   }
-  for (const [at, letter] of letters.entries()) {
+  // Counted by hand: this is the innermost loop of all.
+  for (let at = 0; at < letters.length; at += 1) {
     if (node.kind === 'run') {
       if (places[at]) next[at] = 1
-      if (next[at] && (node.slashes || letter !== '/')) next[at + 1] = 1
-    } else if (places[at] && takes(node, letter)) next[at + 1] = 1
+      if (next[at] && (node.slashes || letters[at] !== '/')) next[at + 1] = 1
+    } else if (places[at] && takes(node, letters[at] as string)) next[at + 1] = 1
   }
   if (node.kind === 'run' && places[letters.length]) next[letters.length] = 1
   return next

@@ -27,10 +27,17 @@ const folderOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/
 /**
  * Entries as the API shows them, in their order. One walk through history per folder, however many entries it has;
  * all other reads are answered by the running git of the pool.
+ *
+ * @param known last commits that need no walk, by path
  */
-export async function presentEntries(view: View, entries: readonly git.TreeEntry[], wants: Wants) {
+export async function presentEntries(
+  view: View,
+  entries: readonly git.TreeEntry[],
+  wants: Wants,
+  known: ReadonlyMap<string, git.CommitFacts> = new Map(),
+) {
   const [commits, modules] = await Promise.all([
-    wants.commit || wants.message ? lastCommitsOf(view, entries) : new Map<string, git.CommitFacts>(),
+    wants.commit || wants.message ? lastCommitsOf(view, entries, known) : known,
     entries.some((entry) => entry.type === 'submodule') ? git.readSubmodules(view.repo, view.ref.commitId) : undefined,
   ])
   return Promise.all(
@@ -86,18 +93,30 @@ function addresses({ links, ref }: View, { path, id, type }: git.TreeEntry, subm
   }
 }
 
+/** Walks through history at once, for one answer. */
+const walkers = 4
+
 /** Path → the commit that last touched it. What a history of extraordinary length does not tell in time is missing. */
-async function lastCommitsOf({ repo, ref }: View, entries: readonly git.TreeEntry[]) {
-  const folders = Map.groupBy(entries, (entry) => folderOf(entry.path))
-  const found = await Promise.all(
-    [...folders].map(async ([folder, inside]) => {
+async function lastCommitsOf(
+  { repo, ref }: View,
+  entries: readonly git.TreeEntry[],
+  known: ReadonlyMap<string, git.CommitFacts>,
+) {
+  const unknown = entries.filter((entry) => !known.has(entry.path))
+  const folders = Map.groupBy(unknown, (entry) => folderOf(entry.path)).entries()
+  const byPath = new Map<string, string>()
+  const walk = async () => {
+    for (const [folder, inside] of folders) {
       const names = inside.map((entry) => entry.name)
       const ids = await git.lastCommits(repo, ref.commitId, folder, names)
-      return inside.map((entry) => [entry.path, ids.get(entry.name)] as const)
-    }),
-  )
-  const byPath = found.flat().filter((pair): pair is [string, string] => pair[1] !== undefined)
-  const ids = [...new Set(byPath.map(([, id]) => id))]
-  const commits = new Map((await git.readCommits(repo, ids)).map((commit) => [commit.id, commit]))
-  return new Map(byPath.flatMap(([path, id]) => (commits.has(id) ? [[path, commits.get(id) as git.CommitFacts]] : [])))
+      for (const { path, name } of inside) {
+        const id = ids.get(name)
+        if (id !== undefined) byPath.set(path, id)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: walkers }, walk))
+  const found = await git.readCommits(repo, [...new Set(byPath.values())])
+  const commits = new Map(found.map((commit) => [commit.id, commit]))
+  return new Map([...known, ...[...byPath].map(([path, id]) => [path, commits.get(id) as git.CommitFacts] as const)])
 }

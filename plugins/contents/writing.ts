@@ -108,15 +108,24 @@ export async function presentCommit(use: ContentsUse, { repo, actor, base }: Edi
 }
 
 /** The changed files as they became, in the order of the changes; null for what is gone. */
-export async function presentChanged(use: ContentsUse, editing: Editing, { commit, ref, paths }: git.Written) {
+export async function presentChanged(use: ContentsUse, editing: Editing, written: git.Written) {
+  const { base, commit, ref, paths } = written
   const name = ref.slice('refs/heads/'.length)
   const view = viewAt(use, editing, { kind: 'branch', name, commitId: commit.id })
+  const touched = new Map<string, git.CommitFacts>()
   const entries = await Promise.all(
-    paths.map(({ path, operation }) =>
-      operation === 'delete' ? undefined : git.readEntry(view.repo, commit.id, path),
-    ),
+    paths.map(async ({ path, operation }) => {
+      if (operation === 'delete') return undefined
+      const [entry, before] = await Promise.all([
+        git.readEntry(view.repo, commit.id, path),
+        base === null ? undefined : git.findEntry(view.repo, base, path),
+      ])
+      // A file that was written as it had been was last touched by an older commit.
+      if (entry && (entry.id !== before?.id || entry.mode !== before.mode)) touched.set(path, commit)
+      return entry
+    }),
   )
   const there = entries.filter((entry) => entry !== undefined)
-  const records = (await presentEntries(view, there, { content: true, lfs: true, commit: true })).values()
+  const records = (await presentEntries(view, there, { content: true, lfs: true, commit: true }, touched)).values()
   return entries.map((entry) => (entry ? (records.next().value ?? null) : null))
 }

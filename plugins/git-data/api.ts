@@ -2,11 +2,10 @@
  * The door of git-data: commits as the API shows them, for every plugin that shows some.
  */
 import { point, service } from '#core/plugin'
-import type { Commits } from './commits.ts'
+import type { Commits } from './service/commits.ts'
 
-export type { CommitOptions, Commits, Signed } from './commits.ts'
+export { commitMeta, commitUser, unknownTime } from './commit-parts.ts'
 export { inPath, type RepoLinks, repoLinks } from './links.ts'
-export { commitMeta, commitUser, unknownTime } from './pieces.ts'
 export {
   Commit,
   CommitAffectedFiles,
@@ -20,6 +19,7 @@ export {
   PayloadUser,
   type Verification,
 } from './schemas.ts'
+export type { CommitOptions, Commits, Signed } from './service/commits.ts'
 
 /**
  * Commits as records. Each call takes a whole batch and costs at most two queries, however many commits there are.

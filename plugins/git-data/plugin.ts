@@ -1,9 +1,9 @@
 import { definePlugin } from '#core/contract'
 import { CommitPresenter } from './api.ts'
-import { createCommits } from './commits.ts'
 import { gitDataConfig } from './config.ts'
 import { gitDataEntities } from './entities.ts'
-import { measureJobs, measureListeners } from './measure.ts'
+import { gitDataJobs } from './jobs.ts'
+import { gitDataListeners } from './listeners.ts'
 import { gitDataMigrations } from './migrations.ts'
 import { gitDataNeeds } from './needs.ts'
 import { archivePages, archiveRoutes } from './routes/archives.ts'
@@ -13,6 +13,7 @@ import { compareRoutes } from './routes/compare.ts'
 import { objectRoutes } from './routes/objects.ts'
 import { statisticsRoutes } from './routes/statistics.ts'
 import { tagRoutes } from './routes/tags.ts'
+import { createCommits } from './service/commits.ts'
 
 export default definePlugin({
   name: 'git-data',
@@ -33,7 +34,7 @@ export default definePlugin({
     ...statisticsRoutes(use),
   ],
   raw: archivePages,
-  listeners: measureListeners,
-  jobs: measureJobs,
+  listeners: gitDataListeners,
+  jobs: gitDataJobs,
   start: ({ provide, use }) => provide(CommitPresenter, createCommits(use)),
 })

@@ -1,8 +1,8 @@
 import { type RepoAccess, reaches } from '#core/repos'
-import type { Commits } from './commits.ts'
+import { commitMeta, unknownTime } from './commit-parts.ts'
 import { inPath, type RepoLinks } from './links.ts'
-import { commitMeta, unknownTime } from './pieces.ts'
 import type { RefRow } from './queries.ts'
+import type { Commits } from './service/commits.ts'
 
 export const branchPrefix = 'refs/heads/'
 export const tagPrefix = 'refs/tags/'

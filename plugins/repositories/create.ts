@@ -43,12 +43,23 @@ export async function createRepository(
       objectFormat: format,
       trustModel: trustModelOf(wanted.trust_model),
       units: repos.newUnits(wanted.template ? 'template' : 'normal'),
+      licenses: wanted.license ? [wanted.license] : [],
     })
-    await git.initRepository(repos.open(row), { objectFormat: format, defaultBranch: row.default_branch })
+    await initFolder(repos.open(row), { objectFormat: format, defaultBranch: row.default_branch })
     return row
   })
   if (wanted.auto_init) await commitFirstFiles(deps, repo, owner, doer, wanted)
   return repo
+}
+
+/** Makes the folder, or leaves none behind. */
+async function initFolder(repo: git.GitRepo, options: git.InitOptions): Promise<void> {
+  try {
+    await git.initRepository(repo, options)
+  } catch (error) {
+    await git.deleteRepository(repo)
+    throw error
+  }
 }
 
 const trustModels = ['default', 'collaborator', 'committer', 'collaboratorcommitter']

@@ -183,7 +183,6 @@ function projectUnit(now: Units, wanted: EditRepoOption): UnitChange {
   if (wanted.has_projects === undefined) return {}
   if (!wanted.has_projects) return { projects: undefined }
   const mode = wanted.projects_mode || now.projects?.mode || 'all'
-  if (!['repo', 'owner', 'all'].includes(mode)) throw unprocessable('projects_mode must be repo, owner or all')
   return { projects: { mode } }
 }
 

@@ -66,8 +66,10 @@ export function searchRepositories(
   wanted: SearchQuery,
   window: Window,
 ): Promise<{ rows: ListedRow[]; total: number }> {
-  let query: Rows = repos.listing.rows(actor).where(repos.listing.visible(wanted.private === false ? anonymous : actor))
-  if (wanted.mode && !(wanted.mode in modes)) throw unprocessable('invalid search mode')
+  let query: Rows = repos.listing.rows(actor).where(repos.listing.visible(actor))
+  // Beside it: a restricted user does not see all that everybody sees.
+  if (wanted.private === false) query = query.where(repos.listing.visible(anonymous))
+  if (wanted.mode && !Object.hasOwn(modes, wanted.mode)) throw unprocessable('invalid search mode')
   query = withWords(query, terms, wanted)
   query = withOwner(query, wanted)
   query = withFlags(query, wanted)
@@ -81,11 +83,12 @@ export function searchRepositories(
   return readPage(ordered(query, terms, wanted), window)
 }
 
+/** Words of one search that count: each is looked for in every repository. */
+const mostWords = 50
+
 function withWords(query: Rows, terms: readonly SearchTerm[], { q, topic, includeDesc }: SearchQuery): Rows {
-  const words = (q ?? '')
-    .split(',')
-    .map((word) => word.trim().toLowerCase())
-    .filter((word) => word !== '')
+  const given = (q ?? '').split(',').map((word) => word.trim().toLowerCase())
+  const words = [...new Set(given.filter((word) => word !== ''))].slice(0, mostWords)
   if (words.length === 0) return query
   return query.where((eb) => {
     const found = words.flatMap((word): Expression<SqlBool>[] => {
@@ -158,14 +161,18 @@ function ordered(
   return query.orderBy('repository.id', direction)
 }
 
-/** A page of the direct collaborators of a repository, by id. */
-export function listCollaborators(identity: Identity, repositoryId: number, window: Window) {
+/**
+ * A page of the direct collaborators of a repository, by id.
+ *
+ * @param viewer only those whom he may know of; undefined: all
+ */
+export function listCollaborators(identity: Identity, repositoryId: number, viewer: Actor | undefined, window: Window) {
   const query = identity.records
     .rows<ReposTables>()
     .innerJoin('collaborator', 'collaborator.account_id', 'account.id')
     .where('collaborator.repository_id', '=', repositoryId)
     .orderBy('account.id')
-  return readPage(query, window)
+  return readPage(viewer ? query.where(identity.visibility.condition(viewer)) : query, window)
 }
 
 /** The role that an account was given in a repository, or undefined. */

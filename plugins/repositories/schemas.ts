@@ -32,7 +32,9 @@ export type CreateRepoOption = Static<typeof CreateRepoOption>
 /** What PATCH takes; only given keys change. */
 export const EditRepoOption = Type.Object(
   {
-    name: optional(Type.String({ maxLength: 100, description: 'A new name; the old one redirects.' })),
+    name: optional(
+      Type.String({ maxLength: 100, rule: 'AlphaDashDot', description: 'A new name; the old one redirects.' }),
+    ),
     description: optional(Type.String({ maxLength: 2048 })),
     website: optional(Type.String({ maxLength: 1024 })),
     private: flag('Makes it private or public. Turning private clears all stars and watches.'),
@@ -48,7 +50,11 @@ export const EditRepoOption = Type.Object(
     has_wiki: flag('Turns the wiki unit on or off.'),
     external_wiki: optional(Type.Partial(ExternalWiki)),
     has_projects: flag('Turns the projects unit on or off.'),
-    projects_mode: optional(Type.String({ description: 'repo, owner or all; read with has_projects.' })),
+    projects_mode: optional(
+      Type.Union([Type.Literal('repo'), Type.Literal('owner'), Type.Literal('all')], {
+        description: 'Read with has_projects.',
+      }),
+    ),
     has_releases: flag('Turns the releases unit on or off.'),
     has_packages: flag('Turns the packages unit on or off.'),
     has_actions: flag('Turns the actions unit on or off.'),
@@ -110,7 +116,7 @@ export const UpdateRepoAvatarOption = Type.Object(
 )
 
 export const SearchQuery = Type.Object({
-  q: optional(Type.String({ description: 'Words separated by commas; any may match.' })),
+  q: optional(Type.String({ description: 'Words separated by commas; any may match. At most 50 count.' })),
   topic: optional(Type.Boolean({ description: 'Only exact topics.' })),
   includeDesc: optional(Type.Boolean({ description: 'Looks into descriptions, too.' })),
   uid: optional(Type.Integer({ description: 'Owned by, or contributed to by, this user.' })),

@@ -34,10 +34,15 @@ const starrer: typeof readable = {
 export function starRoutes(use: Use<typeof starNeeds>): Route[] {
   const { db, repos, identity } = use
 
-  /** Repositories that `starrer` starred, as far as `viewer` may know; the records show the permissions of `starrer`. */
-  const starred = async (starrer: AccountRow, viewer: Actor, call: { actor: Actor; base: string; page: Page }) => {
-    const as = call.actor.account?.id === starrer.id ? call.actor : actingAs(starrer)
-    const { rows, total } = await stars.repositoriesOf(repos, as, viewer, call.page)
+  /**
+   * Repositories that `starrer` starred: of others only what everybody may see, and the caller, too. The records show
+   * the permissions of `starrer`.
+   */
+  const starred = async (starrer: AccountRow, call: { actor: Actor; base: string; page: Page }) => {
+    const isOwn = call.actor.account?.id === starrer.id
+    const as = isOwn ? call.actor : actingAs(starrer)
+    const viewers = isOwn ? [call.actor] : [anonymous, call.actor]
+    const { rows, total } = await stars.repositoriesOf(repos, as, viewers, call.page)
     return list(await repos.listing.present(rows, repos.viewer(call.actor, call.base), as), total)
   }
 
@@ -52,7 +57,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       scope: ['user', 'repository'],
       paging: 'link',
       answers: { 200: Repositories },
-      handle: (call) => starred(call.me, call.actor, call),
+      handle: (call) => starred(call.me, call),
     }),
     route({
       method: 'GET',
@@ -65,7 +70,7 @@ export function starRoutes(use: Use<typeof starNeeds>): Route[] {
       params: AccountPath,
       paging: 'link',
       answers: { 200: Repositories },
-      handle: (call) => starred(call.account, call.me.id === call.account.id ? call.actor : anonymous, call),
+      handle: (call) => starred(call.account, call),
     }),
     route({
       method: 'GET',

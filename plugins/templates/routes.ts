@@ -7,7 +7,11 @@ import { GitignoreTemplateInfo, LabelTemplate, LicensesTemplateListEntry, Licens
 type Use = { readonly config: Config; readonly templates: Templates | undefined }
 
 const common = { method: 'GET', tag: 'miscellaneous', access: anyone, scope: 'none' } as const
-const one = { ...common, params: Type.Object({ name: Type.String() }), refusals: [404] } as const
+const one = {
+  ...common,
+  params: Type.Object({ name: Type.String({ description: 'Its name, as the list has it.' }) }),
+  refusals: [404],
+} as const
 
 const found = <T>(thing: T | undefined): T => {
   if (thing === undefined) throw notFound()

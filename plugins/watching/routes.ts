@@ -37,10 +37,12 @@ type Paged = { readonly actor: Actor; readonly base: string; readonly page: { li
 
 /** Who watches what. */
 export function watchRoutes({ db, repos, identity }: Use<typeof watchNeeds>): Route[] {
-  /** As with stars: of others only what everybody may see, with their permissions. */
-  const watched = async (watcher: AccountRow, viewer: Actor, call: Paged) => {
-    const as = call.actor.account?.id === watcher.id ? call.actor : actingAs(watcher)
-    const { rows, total } = await watches.repositoriesOf(repos, as, viewer, call.page)
+  /** As with stars: of others only what everybody may see, and the caller, too, with their permissions. */
+  const watched = async (watcher: AccountRow, call: Paged) => {
+    const isOwn = call.actor.account?.id === watcher.id
+    const as = isOwn ? call.actor : actingAs(watcher)
+    const viewers = isOwn ? [call.actor] : [anonymous, call.actor]
+    const { rows, total } = await watches.repositoriesOf(repos, as, viewers, call.page)
     return list(await repos.listing.present(rows, repos.viewer(call.actor, call.base), as), total)
   }
   const infoOf = ({ repo, owner }: RepoAccess, actor: Actor, base: string) => {
@@ -126,7 +128,7 @@ export function watchRoutes({ db, repos, identity }: Use<typeof watchNeeds>): Ro
       scope: ['user'],
       paging: 'link',
       answers: { 200: Repositories },
-      handle: (call) => watched(call.me, call.actor, call),
+      handle: (call) => watched(call.me, call),
     }),
     route({
       method: 'GET',
@@ -139,7 +141,7 @@ export function watchRoutes({ db, repos, identity }: Use<typeof watchNeeds>): Ro
       params: AccountPath,
       paging: 'link',
       answers: { 200: Repositories },
-      handle: (call) => watched(call.account, call.me.id === call.account.id ? call.actor : anonymous, call),
+      handle: (call) => watched(call.account, call),
     }),
   ]
 }

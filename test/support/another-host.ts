@@ -1,11 +1,11 @@
 import type { Test } from 'tap'
+import { shippedPlugins } from '../../config/plugins.ts'
 import { boot } from '../../core/boot.ts'
-import type { Plugin } from '../../core/contract/index.ts'
 import { readConfig } from '../../core/config/index.ts'
+import type { Plugin } from '../../core/contract/index.ts'
 import { serveRooms } from '../../core/host.ts'
 import { orderPlugins } from '../../core/plugin/index.ts'
 import { schemasOf, switchKeysOf } from '../../core/rooms.ts'
-import { shippedPlugins } from '../../config/plugins.ts'
 import type { TestHost } from './host.ts'
 
 /** A second process's worth of host over the database and the folder of the first. Ends with the test. */

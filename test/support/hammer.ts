@@ -52,7 +52,11 @@ export function createSender(base: string, size: number) {
 }
 
 /** Does `work` on every item, `width` at a time. */
-export async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function inParallel<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   let next = 0
   const worker = async () => {
     while (next < items.length) await work(items[next++] as T)

@@ -22,7 +22,6 @@ export type Answered = {
   readonly status: number
   readonly headers: Headers
   /** Parsed when it is JSON, otherwise the text. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
   readonly body: any
 }
 

@@ -1,8 +1,8 @@
 /** The program itself, as its operator starts it: a process of its own that tests may kill. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Teardown } from './database.ts'
 import { root } from './shipped.ts'
@@ -37,7 +37,9 @@ export async function freePort(): Promise<number> {
 
 /** Our environment without anything that would configure a host. */
 const cleanEnvironment = () =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SWITCHYARD_|DISABLE_|DATABASE_URL$|GIT_)/.test(name)))
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(SWITCHYARD_|DISABLE_|DATABASE_URL$|GIT_)/.test(name)),
+  )
 
 /** Runs `bin/switchyard` with arguments until it ends by itself. */
 export async function runProgram(args: readonly string[], env: Readonly<Record<string, string>> = {}) {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../plugin/index.ts'
 import { type CommitFacts, readCommits } from './commit.ts'
 import type { GitRepo } from './git.ts'
@@ -120,9 +121,13 @@ function parseChanges(text: string) {
 /** Clients get the files in this order, each group by path. */
 const order: readonly ChangedFile['status'][] = ['added', 'removed', 'modified']
 
+/** Which commit last touched a path, seen from a commit. History does not change, so an answer holds for ever. */
+const touched = new LRUCache<string, string>({ max: 50_000 })
+
 /**
- * For every entry of a folder the commit that last touched it: name → commit id. One walk for all entries, ended
- * when every name is found or after `deadline` milliseconds (default 10 000): names without an answer are left out.
+ * For every entry of a folder the commit that last touched it: name → commit id. One walk for all entries that nobody
+ * asked for before, ended when every name is found or after `deadline` milliseconds (default 10 000): names without an
+ * answer are left out.
  */
 export async function lastCommits(
   repo: GitRepo,
@@ -133,10 +138,26 @@ export async function lastCommits(
 ): Promise<Map<string, string>> {
   const clean = readTreePath(folder)
   const found = new Map<string, string>()
-  if (clean === undefined || !isObjectId(commit) || names.length === 0) return found
-  const wanted = new Set(names)
+  if (clean === undefined || !isObjectId(commit)) return found
   const prefix = clean === '' ? '' : `${clean}/`
-  const paths = names.length <= 4 ? names.map((name) => prefix + name) : clean === '' ? [] : [clean]
+  const keyOf = (name: string) => `${repo.path}\n${commit}\n${prefix}${name}`
+  for (const name of names) {
+    const known = touched.get(keyOf(name))
+    if (known !== undefined) found.set(name, known)
+  }
+  const unknown = names.filter((name) => !found.has(name))
+  if (unknown.length === 0) return found
+  for (const [name, id] of await walkToLast(repo, commit, prefix, unknown, deadline)) {
+    touched.set(keyOf(name), id)
+    found.set(name, id)
+  }
+  return found
+}
+
+async function walkToLast(repo: GitRepo, commit: string, prefix: string, names: readonly string[], deadline: number) {
+  const found = new Map<string, string>()
+  const wanted = new Set(names)
+  const paths = names.length <= 4 ? names.map((name) => prefix + name) : prefix === '' ? [] : [prefix]
   const process = await repo.start(
     ['log', '-z', '--format=%x01%H', '--name-only', '--no-renames', '--diff-merges=combined', commit, '--', ...paths],
     { deadline },

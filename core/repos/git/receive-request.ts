@@ -76,7 +76,9 @@ export function writePushRequest(
 ): Buffer {
   const capabilities = [...request.capabilities].filter((capability) => passedOn.test(capability))
   const all = ['report-status', 'side-band-64k', ...capabilities].join(' ')
-  const zero = '0'.repeat((commands[0]?.to ?? commands[0]?.from ?? '').length)
+  // A command may name nothing on either side: the deletion of what is not there.
+  const known = commands.map(({ from, to }) => from ?? to).find((id) => id !== null)
+  const zero = '0'.repeat(known?.length ?? (request.capabilities.has('object-format=sha256') ? 64 : 40))
   const lines = commands.map(({ ref, from, to }, index) =>
     pkt(`${from ?? zero} ${to ?? zero} ${refs.get(ref) ?? ref}${index === 0 ? `\0 ${all}` : ''}`),
   )

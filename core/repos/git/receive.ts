@@ -31,7 +31,7 @@ export type ReceiveOptions = {
   readonly verify?: ((push: Push, repo: GitRepo) => Promise<readonly Verdict[]>) | undefined
   /**
    * Told when refs have moved and are on disk, before the client hears of it; a throw shows the client a failure.
-   * Also told when every ref failed, so that what `check` began can be ended. Not told when `check` refused.
+   * Also told when every ref failed, so that what `check` began can be ended. Not told when `check` accepted no ref.
    */
   readonly landed: (results: readonly PushResult[], push: Push) => Promise<Landed | undefined>
   readonly limits?: Limits | undefined
@@ -76,10 +76,17 @@ async function receive(repo: GitRepo, body: Readable, options: ReceiveOptions, c
   if (wanted.length === 0) {
     const rest = drain(reader)
     if (!options.stateful) await rest
-    return client.report('ok', withRefusals(push, refused))
+    const results = withRefusals(push, refused)
+    if (!verdicts.some(({ accept }) => accept)) return client.report('ok', results)
+    return finish(repo, results, push, 'ok', options, client)
   }
   const names = new Map(push.commands.flatMap(({ ref }, index) => nameInGit(ref, verdicts[index])))
-  const run = await runGit(repo, reader, { ...request, commands: wanted }, names, options, client, push)
+  const accepted = { ...request, commands: wanted }
+  const run = await runGit(repo, reader, accepted, names, options, client, push).catch(async (error) => {
+    // No git could be started. Whoever accepted the push must hear that it ended.
+    await drain(reader)
+    return { unpack: explain(error), refs: new Map<string, string | true>() }
+  })
   const results = push.commands.map((command) => resultOf(command, names, run.refs, refused))
   await finish(repo, results, push, run.unpack, options, client)
 }

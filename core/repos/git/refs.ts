@@ -19,9 +19,9 @@ export type Ref = {
 }
 
 export type RefWithFacts = Ref & {
-  /** undefined when the ref leads to no commit. */
+  /** undefined when the ref leads to no commit, or to one that is too large to be read. */
   readonly commit: CommitFacts | undefined
-  /** Present for annotated tags. */
+  /** Present for annotated tags that are not too large to be read. */
   readonly tag: TagFacts | undefined
 }
 
@@ -68,12 +68,17 @@ export function readRefFacts(repo: GitRepo, refs: readonly Ref[]): Promise<RefWi
   return Promise.all(
     refs.map(async (ref) => {
       const [commit, tag] = await Promise.all([
-        ref.peeledType === 'commit' ? readCommit(repo, ref.peeledId) : undefined,
-        ref.objectType === 'tag' ? readTag(repo, ref.objectId) : undefined,
+        ref.peeledType === 'commit' ? readCommit(repo, ref.peeledId).catch(unlessTooLarge) : undefined,
+        ref.objectType === 'tag' ? readTag(repo, ref.objectId).catch(unlessTooLarge) : undefined,
       ])
       return { ...ref, commit, tag }
     }),
   )
+}
+
+/** A message of megabytes is nothing to be shown; its ref is there all the same. */
+function unlessTooLarge(error: unknown): undefined {
+  if (!(error instanceof Refusal && error.kind === 'too-large')) throw error
 }
 
 /** Several refs by full name: name → ref, missing ones left out. No process. */

@@ -77,7 +77,7 @@ export function followRoutes(use: AccountsUse): Route[] {
       method: 'PUT',
       operationId: 'userCurrentPutFollow',
       summary: 'Follows an account.',
-      handle: ({ me, account }) => db.tx((tx) => follow(tx, identity, me, account)),
+      handle: ({ me, account }) => follow(db, identity, me, account),
     }),
     route({
       ...mine,

@@ -23,15 +23,18 @@ export async function isFollowing(db: Database, followerId: number, followedId: 
  *
  * @throws Refusal forbidden: one of the two blocks the other
  */
-export async function follow(tx: Tx, identity: Identity, follower: Party, followed: Party): Promise<void> {
+export async function follow(db: Database, identity: Identity, follower: Party, followed: Party): Promise<void> {
   if (follower.id === followed.id) return
+  // Before the transaction: inside, it would wait for a second connection that others hold who wait as well.
   if (await identity.blocks.isBlocked(follower, followed)) throw new Refusal('forbidden', 'user is blocked')
-  await tx
-    .sql<Tables>()
-    .insertInto('follow')
-    .values({ follower_id: follower.id, followed_id: followed.id })
-    .onConflict((on) => on.doNothing())
-    .execute()
+  await db.tx((tx) =>
+    tx
+      .sql<Tables>()
+      .insertInto('follow')
+      .values({ follower_id: follower.id, followed_id: followed.id })
+      .onConflict((on) => on.doNothing())
+      .execute(),
+  )
 }
 
 /** Ends that one account follows another; not following changes nothing. */

@@ -92,6 +92,7 @@ export function writeRoutes(use: ContentsUse): Route[] {
       method: 'DELETE',
       operationId: 'repoDeleteFile',
       summary: 'Removes a file.',
+      refusals: [400, ...common.refusals],
       body: DeleteFileOptions,
       answers: { 200: FileDeleteResponse },
       handle: (call) => one(call, call.body, { operation: 'delete', path: call.params.filepath, sha: call.body.sha }),

@@ -1,9 +1,9 @@
 import { Bytes, notFound, type RawRoute, type Route, rawRoute, route, Type } from '#core/http'
 import type { git } from '#core/repos'
-import { archiveOf, packed } from '../archives.ts'
 import { gitDataConfig } from '../config.ts'
 import type { GitDataUse } from '../needs.ts'
-import { about, inRepo, linksOf, reading } from './common.ts'
+import { archiveOf, packed } from '../service/archives.ts'
+import { about, inRepo, linksOf, reading } from './in-repository.ts'
 
 const query = Type.Object({
   path: Type.Optional(

@@ -1,12 +1,12 @@
 import { answer, Empty, list, nullable, type Route, record, route, Type } from '#core/http'
-import { createBranch, deleteBranch, findBranch, moveBranch, renameBranch } from '../branches.ts'
-import { createCommits } from '../commits.ts'
 import type { GitDataUse } from '../needs.ts'
 import { branchPrefix, branchRecords } from '../presenters.ts'
 import { listRefs, type RefRow } from '../queries.ts'
-import type { ChangeBy } from '../ref-changes.ts'
 import { Branch } from '../schemas.ts'
-import { about, InRepo, inRepo, linksOf, reading, writing } from './common.ts'
+import { createBranch, deleteBranch, findBranch, moveBranch, renameBranch } from '../service/branches.ts'
+import { createCommits } from '../service/commits.ts'
+import type { ChangeBy } from '../service/ref-changes.ts'
+import { about, InRepo, inRepo, linksOf, reading, writing } from './in-repository.ts'
 
 const InBranch = Type.Object({
   ...inRepo,

@@ -1,11 +1,11 @@
 import { answer, conflict, list, notFound, type Route, route, Text, Type, unprocessable } from '#core/http'
 import { git } from '#core/repos'
-import { createCommits } from '../commits.ts'
 import { gitDataConfig } from '../config.ts'
 import type { GitDataUse } from '../needs.ts'
-import { readNote } from '../notes.ts'
 import { Commit, Note } from '../schemas.ts'
-import { about, commitParts, InRepo, inRepo, linksOf, reading } from './common.ts'
+import { createCommits } from '../service/commits.ts'
+import { readNote } from '../service/notes.ts'
+import { about, commitParts, InRepo, inRepo, linksOf, reading } from './in-repository.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 const sha = Type.String({ description: 'Commit, branch or tag.' })

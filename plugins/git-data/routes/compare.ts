@@ -1,10 +1,10 @@
 import { answer, type Route, route, Type } from '#core/http'
 import { git } from '#core/repos'
-import { createCommits } from '../commits.ts'
-import { type Comparison, openComparison } from '../comparison.ts'
 import type { GitDataUse } from '../needs.ts'
 import { Compare } from '../schemas.ts'
-import { about, commitParts, inRepo, linksOf, reading } from './common.ts'
+import { createCommits } from '../service/commits.ts'
+import { type Comparison, openComparison } from '../service/comparison.ts'
+import { about, commitParts, inRepo, linksOf, reading } from './in-repository.ts'
 
 /** Commits that one answer shows; `total_commits` counts all. */
 const most = 1000

@@ -1,11 +1,11 @@
 import { answer, badRequest, httpConfig, notFound, type Route, route, Type } from '#core/http'
 import { git } from '#core/repos'
-import { createCommits } from '../commits.ts'
+import { commitUser, unknownTime } from '../commit-parts.ts'
 import type { GitDataUse } from '../needs.ts'
-import { commitUser, unknownTime } from '../pieces.ts'
 import { refRecord } from '../presenters.ts'
 import { AnnotatedTag, GitBlobResponse, GitTreeResponse, Reference } from '../schemas.ts'
-import { about, InRepo, inRepo, linksOf, reading } from './common.ts'
+import { createCommits } from '../service/commits.ts'
+import { about, InRepo, inRepo, linksOf, reading } from './in-repository.ts'
 
 const InObject = (description: string) => Type.Object({ ...inRepo, sha: Type.String({ description }) })
 const nobody = { name: '', email: '', date: unknownTime }

@@ -1,7 +1,7 @@
 import { type Route, route, Type } from '#core/http'
 import type { GitDataUse } from '../needs.ts'
 import { languagesOf } from '../queries.ts'
-import { about, InRepo, reading } from './common.ts'
+import { about, InRepo, reading } from './in-repository.ts'
 
 /** What the files of the default branch tell; counted after each push. */
 export function statisticsRoutes(use: GitDataUse): Route[] {

@@ -3,10 +3,10 @@ import { gitDataConfig } from '../config.ts'
 import type { GitDataUse } from '../needs.ts'
 import { tagPrefix, tagRecord } from '../presenters.ts'
 import { listRefs, type RefRow } from '../queries.ts'
-import type { ChangeBy } from '../ref-changes.ts'
 import { Tag } from '../schemas.ts'
-import { createTag, deleteTag, findTag } from '../tags.ts'
-import { about, InRepo, inRepo, linksOf, reading, writing } from './common.ts'
+import type { ChangeBy } from '../service/ref-changes.ts'
+import { createTag, deleteTag, findTag } from '../service/tags.ts'
+import { about, InRepo, inRepo, linksOf, reading, writing } from './in-repository.ts'
 
 const InTag = Type.Object({
   ...inRepo,

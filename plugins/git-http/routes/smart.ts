@@ -79,6 +79,8 @@ function bodyOf(call: Call): Readable {
   const body = call.raw as IncomingMessage
   if (!/gzip/i.test(first(call.headers['content-encoding']) ?? '')) return body
   const plain = createGunzip()
+  // Whoever reads it is told; until somebody does (git waits for its place), an error would end the process.
+  plain.on('error', () => undefined)
   // A broken upload must end the reader as well, or it would wait for ever.
   body.on('error', (error) => plain.destroy(error))
   body.on('aborted', () => plain.destroy(new Error('the client went away')))

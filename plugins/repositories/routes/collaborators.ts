@@ -10,8 +10,8 @@ import {
   Type,
   unprocessable,
 } from '#core/http'
-import { type AccountRow, actingAs } from '#core/identity'
-import { setRole } from '#core/repos'
+import { type AccountRow, type Actor, actingAs, isPublicOnly } from '#core/identity'
+import { type RepoAccess, setRole } from '#core/repos'
 import type { RepositoriesUse } from '../needs.ts'
 import { listCollaborators, roleOf } from '../queries.ts'
 import { AddCollaboratorOption, RepoCollaboratorPermission } from '../schemas.ts'
@@ -20,6 +20,10 @@ const WithCollaborator = Type.Object({
   ...RepositoryPath.properties,
   collaborator: Type.String({ description: 'Name of the collaborator.' }),
 })
+
+/** Whoever gives the roles knows who has them, also of people who are hidden otherwise. */
+const administers = ({ mode }: RepoAccess, actor: Actor) =>
+  (mode === 'admin' || mode === 'owner') && !isPublicOnly(actor)
 
 /** People with a role of their own in a repository. */
 export function collaboratorRoutes(use: RepositoriesUse): Route[] {
@@ -43,7 +47,8 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
       paging: 'total',
       answers: { 200: Type.Array(Type.Ref('User')) },
       handle: async ({ repo, actor, base, page }) => {
-        const { rows, total } = await listCollaborators(use.identity, repo.repo.id, page)
+        const viewer = administers(repo, actor) ? undefined : actor
+        const { rows, total } = await listCollaborators(use.identity, repo.repo.id, viewer, page)
         const look = { as: actor, base, noReply: use.identity.noReplyDomain() }
         return list(use.identity.records.show(rows, look), total)
       },
@@ -123,10 +128,16 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
           )
         }
         const account = await use.identity.accounts.byName(params.collaborator)
-        if (!account) throw notFound(`user does not exist [uid: 0, name: ${params.collaborator}]`)
+        const isKnown =
+          account &&
+          (isMe ||
+            (await use.identity.visibility.canSee(actor, account)) ||
+            (administers(repo, actor) && (await roleOf(use.db, repo.repo.id, account.id))))
+        if (!isKnown) throw notFound(`user does not exist [uid: 0, name: ${params.collaborator}]`)
         const theirs = await use.repos.findById(actingAs(account), repo.repo.id)
         const mode = theirs?.mode ?? 'none'
-        const look = { as: actor, base, noReply: use.identity.noReplyDomain() }
+        // As strangers see him, even to himself: the contract has it so.
+        const look = { as: 'owner', base, noReply: use.identity.noReplyDomain() } as const
         const [user] = await use.identity.records.present([account], look)
         return { permission: mode, role_name: mode, user }
       },

@@ -12,7 +12,7 @@ import {
   signedIn,
   Type,
 } from '#core/http'
-import { deleteRecord, type ListedRow, type RepoAccess, type RepositoryRow, reposConfig } from '#core/repos'
+import { deleteRecord, type ListedRow, permissionsOf, lockRecord, type RepoAccess, type RepositoryRow, reposConfig } from '#core/repos'
 import { createRepository } from '../create.ts'
 import { editRepository } from '../edit.ts'
 import type { RepositoriesUse } from '../needs.ts'
@@ -131,8 +131,13 @@ export function recordRoutes(use: RepositoriesUse): Route[] {
           repos: use.repos,
           forcePrivate: use.config.get('repository', reposConfig.repository).FORCE_PRIVATE,
         }
-        await use.db.tx((tx) => editRepository(deps, tx, repo, { ...actor, account: me }, body))
-        return show(repo.repo.id, use.repos.viewer(actor, base))
+        await use.db.tx(async (tx) => {
+          // Read again under a lock: of two edits at once, the second one builds on the first.
+          const now = { ...repo, repo: await lockRecord(tx, repo.repo.id) }
+          await editRepository(deps, tx, now, { ...actor, account: me }, body)
+        })
+        // The rights are those that the caller had when he asked.
+        return { ...(await show(repo.repo.id, use.repos.viewer(actor, base))), permissions: permissionsOf(repo) }
       },
     }),
     route({

@@ -1,7 +1,7 @@
 import type { Database } from '#core/db'
 import type { IdentityTables, UserRecord } from '#core/identity'
 import type { git } from '#core/repos'
-import type { Verification } from './schemas.ts'
+import type { Verification } from '../schemas.ts'
 import { readSshSignature } from './ssh-signature.ts'
 
 /** A commit or an annotated tag, as far as its signature goes. */

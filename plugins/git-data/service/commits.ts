@@ -1,10 +1,10 @@
 import type { Database } from '#core/db'
 import { anonymous, type Identity, type UserRecord } from '#core/identity'
 import type { git } from '#core/repos'
+import { commitMeta, commitUser } from '../commit-parts.ts'
+import type { RepoLinks } from '../links.ts'
+import type { CommitRecord, PayloadCommit, PayloadUser, Verification } from '../schemas.ts'
 import { accountsByEmail } from './accounts.ts'
-import type { RepoLinks } from './links.ts'
-import { commitMeta, commitUser } from './pieces.ts'
-import type { CommitRecord, PayloadCommit, PayloadUser, Verification } from './schemas.ts'
 import { type Signed, unsigned, verifyAll } from './verification.ts'
 
 export type { Signed } from './verification.ts'

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { badRequest, notFound } from '#core/http'
 import type { Actor } from '#core/identity'
 import { git, type RepoAccess } from '#core/repos'
-import type { GitDataUse } from './needs.ts'
-import { relatives } from './queries.ts'
+import type { GitDataUse } from '../needs.ts'
+import { relatives } from '../queries.ts'
 
 /** Two commits that shall be compared, and a view of the repository that has both. */
 export type Comparison = {

@@ -1,7 +1,7 @@
 import { conflict, forbidden, type Problem } from '#core/http'
 import type { Actor } from '#core/identity'
 import { git, judgeRefs, type RepoAccess, type WantedChange } from '#core/repos'
-import type { GitDataUse } from './needs.ts'
+import type { GitDataUse } from '../needs.ts'
 
 /** Who changes refs, and where. */
 export type ChangeBy = { readonly actor: Actor; readonly access: RepoAccess }

@@ -1,8 +1,8 @@
 import { conflict, notFound, unprocessable } from '#core/http'
 import { git } from '#core/repos'
-import type { GitDataUse } from './needs.ts'
-import { tagPrefix } from './presenters.ts'
-import { clashingRef, findRefs, type RefRow } from './queries.ts'
+import type { GitDataUse } from '../needs.ts'
+import { tagPrefix } from '../presenters.ts'
+import { clashingRef, findRefs, type RefRow } from '../queries.ts'
 import { type ChangeBy, changeRefs, judge, refuseMirror } from './ref-changes.ts'
 
 export type NewTag = {
@@ -47,7 +47,9 @@ export async function findTag(use: GitDataUse, { access }: ChangeBy, name: strin
 /** Deletes a tag that nothing holds and no rule keeps. */
 export async function deleteTag(use: GitDataUse, by: ChangeBy, name: string): Promise<void> {
   refuseMirror(by.access)
-  const { object_id: from } = await findTag(use, by, name)
+  const [tag] = await findRefs(use.db, by.access.repo.id, [tagPrefix + name])
+  if (!tag) throw notFound()
+  const from = tag.object_id
   for (const holder of use.holders) {
     const why = await holder.holds(by.access.repo.id, name)
     if (why !== undefined) throw conflict(why)

@@ -1,12 +1,8 @@
 import { posix } from 'node:path'
-import { git, Pushed, type ReposTables } from '#core/repos'
-import { after, type Job, job, jobName, type Listener } from '#core/work'
+import { git, type ReposTables } from '#core/repos'
 import { detectLanguages, type FileSample, languageOf, type Templates } from '#plugins/templates'
-import type { GitDataUse } from './needs.ts'
-import { keepMeasured, measuredCommit } from './queries.ts'
-
-/** Measures a repository after it changed. */
-export const MeasureRepository = jobName<{ repositoryId: number }>('git-data.measure')
+import type { GitDataUse } from '../needs.ts'
+import { keepMeasured, measuredCommit } from '../queries.ts'
 
 /** Files of one repository that are looked at. */
 const mostFiles = 100_000
@@ -15,25 +11,8 @@ const largestRead = 512 * 1024
 const headLength = 16_384
 const licenseFile = /^(?:(?:un)?licen[cs]es?|copying|copyright)(?:[-._].*)?$/i
 
-/** Every push asks for a measurement; those that have not begun yet become one. */
-export function measureListeners(use: GitDataUse): Listener[] {
-  return [
-    after(Pushed, 'git-data.measure', ({ repositoryId }) =>
-      use.db.tx(async (tx) => {
-        await use.jobs.enqueue(tx, MeasureRepository, { repositoryId }, { once: String(repositoryId) })
-      }),
-    ),
-  ]
-}
-
-export function measureJobs(use: GitDataUse): Job[] {
-  return [
-    job(MeasureRepository, ({ repositoryId }, { signal }) => measure(use, repositoryId, signal), { concurrency: 1 }),
-  ]
-}
-
 /** Finds out how large a repository is, what it is written in and under which licences it stands. */
-async function measure({ db, repos, templates }: GitDataUse, id: number, signal: AbortSignal): Promise<void> {
+export async function measure({ db, repos, templates }: GitDataUse, id: number, signal: AbortSignal): Promise<void> {
   const repo = repos.open({ id })
   if (!(await git.repositoryExists(repo))) return
   const size = await git.repositorySize(repo)

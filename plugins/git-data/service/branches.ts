@@ -1,9 +1,9 @@
 import { conflict, forbidden, notFound, unprocessable } from '#core/http'
 import { authorize } from '#core/identity'
 import { git } from '#core/repos'
-import type { GitDataUse } from './needs.ts'
-import { branchPrefix, tagPrefix } from './presenters.ts'
-import { clashingRef, findRefs, type RefRow } from './queries.ts'
+import type { GitDataUse } from '../needs.ts'
+import { branchPrefix, tagPrefix } from '../presenters.ts'
+import { clashingRef, findRefs, type RefRow } from '../queries.ts'
 import { type ChangeBy, changeRefs, judge, refuseMirror } from './ref-changes.ts'
 
 const exists = 'The branch already exists.'

@@ -1,8 +1,8 @@
 import { answer, badRequest, notFound } from '#core/http'
 import { git, type RepoAccess } from '#core/repos'
-import { gitDataConfig } from './config.ts'
-import type { RepoLinks } from './links.ts'
-import type { GitDataUse } from './needs.ts'
+import { gitDataConfig } from '../config.ts'
+import type { RepoLinks } from '../links.ts'
+import type { GitDataUse } from '../needs.ts'
 
 const formats: readonly git.ArchiveFormat[] = ['zip', 'tar.gz', 'bundle']
 
