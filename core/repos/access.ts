@@ -23,6 +23,8 @@ export type RepoAccess = Guarded & {
   readonly repo: RepositoryRow
   readonly owner: AccountRow
   readonly mode: Mode
+  /** Whether a unit is on, here and on the host. */
+  isOn(unit: UnitName): boolean
   /** The mode within one unit. A unit that is off is closed to all but owners. */
   modeFor(unit?: string): Mode
 }
@@ -64,7 +66,7 @@ export function accessTo(
         ? 'owner'
         : higher(account ? role : 'none', openTo(actor, repo, owner))
   const units = repo.units as Units
-  const isOpen = (unit: string) => units[unit as UnitName] !== undefined && !disabled.has(unit as UnitName)
+  const isOn = (unit: string) => units[unit as UnitName] !== undefined && !disabled.has(unit as UnitName)
   return {
     kind: 'repo',
     repo,
@@ -72,7 +74,8 @@ export function accessTo(
     mode,
     isPublic,
     hidden: mode === 'none',
-    modeFor: (unit) => (unit === undefined || isOpen(unit) || mode === 'owner' ? mode : 'none'),
+    isOn,
+    modeFor: (unit) => (unit === undefined || isOn(unit) || mode === 'owner' ? mode : 'none'),
     refusals,
   }
 }

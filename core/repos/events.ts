@@ -20,6 +20,9 @@ export const RepositoryDeleted = event<{
 /** One moved ref. Object ids are hex; null where the ref did not exist before or does not any more. */
 export type RefChange = { readonly name: string; readonly before: string | null; readonly after: string | null }
 
+/** A ref that got another name; both full. */
+export type RefRename = { readonly from: string; readonly to: string }
+
 /** Branches or tags moved: by git push or through the API. Published with the rows that record it. */
 export const Pushed = event<{
   repositoryId: number
@@ -27,6 +30,8 @@ export const Pushed = event<{
   changes: RefChange[]
   /** The branch that became the default one with this push, if any. */
   newDefaultBranch: string | null
+  /** Set when a branch only got another name: what `changes` tells of both names is one move. */
+  renamed?: RefRename
 }>('repository.pushed')
 
 export const RepositoryVisibilityChanged = event<{ repositoryId: number; isPrivate: boolean }>(

@@ -32,8 +32,9 @@ export type RecordParts = {
 }
 
 /** The caller's rights as the record shows them: push and pull are about code. */
-export function permissionsOf(access: Pick<RepoAccess, 'mode' | 'modeFor'>): RecordParts['permissions'] {
-  const code: Mode = access.modeFor('code')
+export function permissionsOf(access: Pick<RepoAccess, 'mode' | 'isOn'>): RecordParts['permissions'] {
+  // Nobody pushes to or pulls from a repository whose code is off, not even its owner.
+  const code: Mode = access.isOn('code') ? access.mode : 'none'
   return { admin: reaches(access.mode, 'admin'), push: reaches(code, 'write'), pull: reaches(code, 'read') }
 }
 

@@ -1,5 +1,5 @@
 import type { Database, Tx } from '../db/index.ts'
-import { Pushed, type RefChange } from './events.ts'
+import { Pushed, type RefChange, type RefRename } from './events.ts'
 import { isBranchName, type Ref } from './git/index.ts'
 import type { RepositoryRow, ReposTables } from './tables.ts'
 
@@ -152,6 +152,7 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
     doerId: number | null,
     writeIds: readonly number[],
     names?: readonly string[],
+    renamed?: RefRename,
   ) =>
     db.tx(async (tx) => {
       const sql = tx.sql<ReposTables>()
@@ -184,7 +185,7 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
         .execute()
       if (branch !== null) await refs.setHead(gitDir(repo), branch)
       const newDefaultBranch = branch
-      await tx.publish(Pushed, { repositoryId, actorId, changes, newDefaultBranch })
+      await tx.publish(Pushed, { repositoryId, actorId, changes, newDefaultBranch, ...(renamed ? { renamed } : {}) })
       return { changes, newDefaultBranch }
     })
 
@@ -192,16 +193,17 @@ export function createWrites(db: Database, gitDir: (repo: { id: number }) => str
     /**
      * Runs `write`, which moves refs in git and answers their full names, and returns when PostgreSQL agrees.
      * When `write` throws, refs that it may have moved before are recorded all the same.
+     * `renamed` tells listeners that a branch only got another name.
      */
     async run<T>(
       repo: RepositoryRow,
       actorId: number | null,
-      write: () => Promise<{ names: readonly string[]; result: T }>,
+      write: () => Promise<{ names: readonly string[]; result: T; renamed?: RefRename }>,
     ): Promise<T> {
       const id = await announce(repo, actorId)
       try {
-        const { names, result } = await write()
-        await settle(repo.id, actorId, [id], names)
+        const { names, result, renamed } = await write()
+        await settle(repo.id, actorId, [id], names, renamed)
         return result
       } catch (error) {
         await settle(repo.id, actorId, [id])

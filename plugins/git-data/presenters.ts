@@ -28,7 +28,7 @@ export async function branchRecords(commits: Commits, links: RepoLinks, access: 
 /** A tag as a record. `downloads`: with the addresses of its archives. */
 export function tagRecord(links: RepoLinks, { name, object_id, commit_id, facts }: RefRow, downloads: boolean) {
   const short = name.slice(tagPrefix.length)
-  const archive = `${links.page}/archive/${inPath(short)}`
+  const archive = `${links.page}/archive/${encodeURIComponent(short)}`
   const created = (facts.tag ? facts.tag.tagger?.date : facts.commit?.committer.date) ?? unknownTime
   return {
     name: short,

@@ -246,7 +246,7 @@ t.test('refusals: before the pack, after the pack, of one ref, by the record', a
   t.match(refused.output, /\[remote rejected\] main -> main \(pre-receive hook declined\)/)
   t.match(refused.output, /\[remote rejected\] main -> other \(pre-receive hook declined\)/)
   t.same(told.sort(), ['refs/heads/main', 'refs/heads/other'])
-  t.same(landed, [], 'nothing landed')
+  t.match(landed, [{ ok: false }, { ok: false }], 'nothing landed, and whoever announced the push hears of it')
   t.same(readdirSync(join(repo.path, 'objects')).sort(), before, 'git did not run')
 
   rules.check = async ({ commands }) =>

@@ -210,7 +210,7 @@ function createGit(): Play['git'] {
   let minutes = 0
   return async (folder, ...args) => {
     const date = new Date(Date.UTC(2026, 0, 1) + 60_000 * minutes++).toISOString()
-    const person = { NAME: 'Ada', EMAIL: 'ada@example.com', DATE: date }
+    const person = { NAME: 'Ada', EMAIL: 'ada@nobody.example', DATE: date }
     const env: NodeJS.ProcessEnv = {
       PATH: process.env.PATH,
       HOME: folder,

@@ -4,7 +4,7 @@ import { git } from '#core/repos'
 import type { GitDataUse } from '../needs.ts'
 import { branchPrefix, tagPrefix } from '../presenters.ts'
 import { clashingRef, findRefs, type RefRow } from '../queries.ts'
-import { type ChangeBy, changeRefs, judge, refuseMirror } from './ref-changes.ts'
+import { type ChangeBy, changeRefs, type HowToChange, judge, refuseMirror } from './ref-changes.ts'
 
 const exists = 'The branch already exists.'
 const inTheWay = 'The branch with the same name already exists.'
@@ -44,7 +44,7 @@ export async function createBranch(
   if (taken.length > 0) throw conflict('The branch with the same tag already exists.')
   if (await clashingRef(use.db, repo.id, ref)) throw conflict(inTheWay)
   await judge(use, [{ ref, from: null, to }], by)
-  await changeRefs(use, by, [{ ref, to, from: null }], clashText)
+  await changeRefs(use, by, [{ ref, to, from: null }], { clash: clashText })
   const [row] = await findRefs(use.db, repo.id, [ref])
   // Made, and gone again before we looked.
   if (!row) throw notFound()
@@ -80,20 +80,30 @@ export async function renameBranch(use: GitDataUse, by: ChangeBy, name: string, 
   const refuse = () => forbidden('Failed to rename branch due to branch protection rules.')
   const leaving = isDefault ? [] : [{ ref, from, to: null }]
   await judge(use, [...leaving, { ref: newRef, from: null, to: from }], by, refuse)
-  const open = use.repos.open(repo)
-  await changeRefs(
-    use,
-    by,
-    [
-      { ref, to: null, from },
-      { ref: newRef, to: from, from: null },
-    ],
-    clashText,
-    // HEAD first: it tells which branch becomes the default one, even when a crash comes in between.
-    isDefault
-      ? { before: () => git.writeHead(open, newName), undo: () => git.writeHead(open, repo.default_branch) }
-      : {},
-  )
+  const updates = [
+    { ref, to: null, from },
+    { ref: newRef, to: from, from: null },
+  ]
+  const how = { clash: clashText, renamed: { from: ref, to: newRef } }
+  if (isDefault) await renameDefault(use, by, newName, updates, how)
+  else await changeRefs(use, by, updates, how)
+}
+
+/** HEAD goes first: it tells which branch becomes the default one, even when a crash comes in between. */
+async function renameDefault(
+  use: GitDataUse,
+  by: ChangeBy,
+  newName: string,
+  updates: readonly git.RefUpdate[],
+  how: HowToChange,
+): Promise<void> {
+  const repo = use.repos.open(by.access.repo)
+  // One after the other: whoever comes second must not take back what the first did to HEAD.
+  await repo.exclusive('HEAD', async () => {
+    const head = (await git.readHead(repo)) ?? by.access.repo.default_branch
+    const before = () => git.writeHead(repo, newName)
+    await changeRefs(use, by, updates, { ...how, before, undo: () => git.writeHead(repo, head) })
+  })
 }
 
 export type Move = { readonly to: string; readonly from?: string | undefined; readonly force?: boolean | undefined }

@@ -1,6 +1,6 @@
 import { conflict, forbidden, type Problem } from '#core/http'
 import type { Actor } from '#core/identity'
-import { git, judgeRefs, type RepoAccess, type WantedChange } from '#core/repos'
+import { git, judgeRefs, type RefRename, type RepoAccess, type WantedChange } from '#core/repos'
 import type { GitDataUse } from '../needs.ts'
 
 /** Who changes refs, and where. */
@@ -22,30 +22,39 @@ export async function judge(
   if (refusal) throw refuse(refusal.message)
 }
 
+export type HowToChange = {
+  /** What the 409 says when somebody else was faster. */
+  readonly clash?: (error: git.RefConflict) => string
+  /** Runs just ahead of the change, */
+  readonly before?: () => Promise<void>
+  /** and this when the change then failed. */
+  readonly undo?: () => Promise<void>
+  /** For listeners: the changes together give a branch another name. */
+  readonly renamed?: RefRename
+}
+
 /**
- * Moves refs, all or none, and returns when PostgreSQL knows of it. `before` runs just ahead, `undo` when the move
- * failed after it.
+ * Moves refs, all or none, and returns when PostgreSQL knows of it.
  *
- * @throws Problem 409 with the text of `clash` where somebody else was faster
+ * @throws Problem 409 where somebody else was faster
  */
 export async function changeRefs(
   use: GitDataUse,
   { access, actor }: ChangeBy,
   updates: readonly git.RefUpdate[],
-  clash: (error: git.RefConflict) => string = (error) => error.message,
-  around: { readonly before?: () => Promise<void>; readonly undo?: () => Promise<void> } = {},
+  { clash = ({ message }) => message, before, undo, renamed }: HowToChange = {},
 ): Promise<void> {
   const repo = use.repos.open(access.repo)
   try {
     await use.repos.writes.run(access.repo, actor.account?.id ?? null, async () => {
-      await around.before?.()
+      await before?.()
       try {
         await git.updateRefs(repo, updates)
       } catch (error) {
-        await around.undo?.()
+        await undo?.()
         throw error
       }
-      return { names: updates.map(({ ref }) => ref), result: undefined }
+      return { names: updates.map(({ ref }) => ref), result: undefined, ...(renamed ? { renamed } : {}) }
     })
   } catch (error) {
     if (error instanceof git.RefConflict) throw conflict(clash(error))

@@ -33,7 +33,7 @@ export async function createTag(use: GitDataUse, by: ChangeBy, { name, message, 
   const to = message?.trim()
     ? await git.writeTag(open, { name, message, object: found.commitId, objectType: 'commit', tagger })
     : found.commitId
-  await changeRefs(use, by, [{ ref, to, from: null }], () => exists)
+  await changeRefs(use, by, [{ ref, to, from: null }], { clash: () => exists })
   return findTag(use, by, name)
 }
 

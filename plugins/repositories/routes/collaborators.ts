@@ -136,8 +136,9 @@ export function collaboratorRoutes(use: RepositoriesUse): Route[] {
         if (!isKnown) throw notFound(`user does not exist [uid: 0, name: ${params.collaborator}]`)
         const theirs = await use.repos.findById(actingAs(account), repo.repo.id)
         const mode = theirs?.mode ?? 'none'
-        // As strangers see him, even to himself: the contract has it so.
-        const look = { as: 'owner', base, noReply: use.identity.noReplyDomain() } as const
+        // Collaborators are shown as to strangers, even to themselves; the owner as to whoever asks.
+        const as = account.id === repo.owner.id ? actor : 'owner'
+        const look = { as, base, noReply: use.identity.noReplyDomain() } as const
         const [user] = await use.identity.records.present([account], look)
         return { permission: mode, role_name: mode, user }
       },

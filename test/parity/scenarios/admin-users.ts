@@ -1,4 +1,14 @@
+import type { Explained } from '../compare.ts'
 import type { Play } from '../play.ts'
+
+/** Where the contract wants another answer than the reference’s. */
+export const explained: Explained[] = [
+  {
+    step: 'POST /admin/users as admin',
+    path: 'body.email',
+    why: 'the reference lower-cases the address in this one answer, and shows it as it was given everywhere else',
+  },
+]
 
 /** What a site administrator does with users: make, change, rename, delete. */
 export default async ({ call, user, name, suffix, admin, basic, token }: Play) => {

@@ -15,6 +15,7 @@ export const explained: Explained[] = [
     ours: 422,
     why: 'contract 02: an unknown commit is a reference bug',
   },
+  { step: /branches\?q=/, path: 'headers.x-total-count', why: 'only what is found is counted' },
 ]
 
 /** Branches: listed, made, renamed, moved, deleted. */

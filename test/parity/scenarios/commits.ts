@@ -16,6 +16,18 @@ export const explained: Explained[] = [
     ours: 404,
     why: 'contract 02: an unknown commit is a reference bug',
   },
+  {
+    step: 'GET /repos/alice-SFX/one/git/commits/-x as nobody',
+    path: 'status',
+    ours: 422,
+    why: 'a name that begins with - is no ref',
+  },
+  {
+    step: 'GET /repos/alice-SFX/one/git/commits/a%00b as nobody',
+    path: 'status',
+    ours: 404,
+    why: 'NUL in a path is 404 everywhere',
+  },
 ]
 
 /** History: lists and their paging headers, single commits, comparisons, notes. */
@@ -112,5 +124,5 @@ export default async ({ call, user, name, git, remote, tmp, until }: Play) => {
   await call('GET', `${repo}/commits`, undefined, { as: 'bob', ignore })
   await get('/git/refs')
   await get('/git/refs/notes')
-  await call('GET', repo, undefined, { as: 'alice' })
+  await call('GET', repo, undefined, { as: 'alice', ignore: ['language'] })
 }

@@ -16,6 +16,12 @@ export const explained: Explained[] = [
     ours: 404,
     why: 'there is no such file',
   },
+  {
+    step: 'GET /repos/alice-SFX/Files/git/blobs/{sha} as nobody #2',
+    path: 'status',
+    ours: 400,
+    why: 'a commit is no blob',
+  },
 ]
 
 /** Files and folders read in every way, with the headers of downloads. */

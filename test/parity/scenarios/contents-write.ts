@@ -4,6 +4,16 @@ import type { Play } from '../play.ts'
 /** Where the contract wants another answer than the reference’s. */
 export const explained: Explained[] = [
   {
+    step: 'POST /repos/alice-SFX/one/contents/docs/a.txt as alice',
+    path: 'body.commit.message',
+    why: 'a message ends with a line end, as git itself writes it; the reference leaves it out after a sign-off',
+  },
+  {
+    step: 'GET /repos/alice-SFX/one/commits?stat=false&files=false as nobody',
+    path: 'body[10].commit.message',
+    why: 'the same message',
+  },
+  {
     step: 'POST /repos/alice-SFX/one/contents/..%2Fout as alice',
     path: 'status',
     ours: 422,
@@ -12,7 +22,7 @@ export const explained: Explained[] = [
   {
     step: 'POST /repos/alice-SFX/one/contents/a%00b as alice',
     path: 'status',
-    ours: 422,
+    ours: 404,
     why: 'NUL in a path is a reference bug',
   },
   {
@@ -38,6 +48,11 @@ export const explained: Explained[] = [
     path: 'status',
     ours: 422,
     why: 'contract 02: a patch that does not apply is a reference bug',
+  },
+  {
+    step: 'POST /repos/alice-SFX/one/contents/x.txt as alice #2',
+    path: 'body.message',
+    why: 'the reference tells an internal id',
   },
 ]
 

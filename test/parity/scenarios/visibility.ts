@@ -1,4 +1,15 @@
+import type { Explained } from '../compare.ts'
 import type { Play } from '../play.ts'
+
+/** Where ours is meant to differ from the reference. */
+export const explained: Explained[] = [
+  {
+    step: /receive-pack as stranger/,
+    path: 'status',
+    ours: 403,
+    why: 'what is hidden and what is not there look the same',
+  },
+]
 
 const people = ['owner', 'writer', 'reader', 'stranger', 'admin', null] as const
 
