@@ -22,7 +22,19 @@ import {
   type SwitchSettings,
   service,
 } from './plugin/index.ts'
-import { createRepos, git, ownerGrant, Repos, type ReposConfig, reposConfig, reposListeners } from './repos/index.ts'
+import {
+  createRepos,
+  git,
+  ownerGrant,
+  Repos,
+  type ReposConfig,
+  reposConfig,
+  reposListeners,
+  type UpkeepParts,
+  upkeepJobs,
+  upkeepListeners,
+  upkeepSchedules,
+} from './repos/index.ts'
 import { entitiesOf, ownersOf } from './rooms.ts'
 import { openDiskStorage, Storage } from './storage/index.ts'
 import { createWork, Jobs, type Work } from './work/index.ts'
@@ -114,6 +126,7 @@ async function openRooms(
   registry.provide(Jobs, work.jobs)
   registry.contribute(AccountGrants, ownerGrant)
   addStandingListeners(registry, plugins, work, repos)
+  addUpkeep(work, { db, repos, jobs: work.jobs, folder: config.paths.repositories })
   return {
     config,
     log,
@@ -218,6 +231,13 @@ function addStandingListeners(registry: Registry, { plugins }: PluginHost<Plugin
     const use = registry.use(plugin.needs ?? {}, plugin.name) as never
     for (const listener of plugin.listeners?.(use) ?? []) if (listener.whileOff) work.addListener(listener)
   }
+}
+
+/** What keeps repositories on disk in shape. */
+function addUpkeep(work: Work, parts: UpkeepParts): void {
+  for (const listener of upkeepListeners(parts)) work.addListener(listener)
+  for (const job of upkeepJobs(parts)) work.addJob(job)
+  for (const schedule of upkeepSchedules(parts)) work.addSchedule(schedule)
 }
 
 /** The sections that core/repos reads, as one object. */

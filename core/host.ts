@@ -8,7 +8,7 @@ import { type App, createApp, httpConfig, httpFacts } from './http/index.ts'
 import { userSchema } from './identity/index.ts'
 import { orderPlugins, Refusal, readSwitch, switchOf } from './plugin/index.ts'
 import { checkCompat, loadExtraPlugins } from './plugins.ts'
-import { Permission, repositorySchema } from './repos/index.ts'
+import { Permission, repositorySchema, sweepFolders } from './repos/index.ts'
 import { ownersOf, schemasOf, switchKeysOf } from './rooms.ts'
 import { apiVersion, version } from './version.ts'
 
@@ -90,6 +90,8 @@ export async function serveRooms(rooms: Booted, role: Role, undo: (() => unknown
     log.error(`repository ${id}: an interrupted write could not be settled; "switchyard doctor" tells more`, error),
   )
   if (recovered > 0) log.info(`settled ${recovered} repositories whose writes were interrupted`)
+  const strays = await sweepFolders({ db: rooms.opened.database, folder: rooms.config.paths.repositories })
+  if (strays.length > 0) log.info(`removed ${strays.length} folders that no repository has`)
   const url = role === 'work' ? undefined : await listen(rooms, undo)
   await work.start(role)
   undo.push(() => work.stop(grace))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { imageSize } from 'image-size'
 import type { Config } from '../config/index.ts'
@@ -21,8 +21,6 @@ const types: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 }
 
-export type Picture = { readonly bytes: Buffer; readonly digest: string }
-
 const alphabet = /[^A-Za-z0-9+/]/
 
 /** First bytes by kind: only these are looked into any further. */
@@ -36,7 +34,7 @@ const lookedInto = 128 * 1024
  * @param config asked for the largest sides
  * @throws Refusal bad-request (not base64), invalid (no picture of a known kind, or too large)
  */
-export function readPicture(base64: string, config: Pick<Config, 'get'>): Picture {
+export function readPicture(base64: string, config: Pick<Config, 'get'>): Buffer {
   const text = base64.replace(/\s+/g, '')
   let end = text.length
   while (text[end - 1] === '=') end--
@@ -49,7 +47,7 @@ export function readPicture(base64: string, config: Pick<Config, 'get'>): Pictur
   if (width > widest || height > highest) {
     throw new Refusal('invalid', `the image is larger than ${widest} × ${highest} pixels`)
   }
-  return { bytes, digest: createHash('sha256').update(bytes).digest('hex') }
+  return bytes
 }
 
 function measured(bytes: Buffer): { type: string; width: number; height: number } {
@@ -63,16 +61,36 @@ function measured(bytes: Buffer): { type: string; width: number; height: number 
   }
 }
 
-/** Where pictures of one kind are kept, by their digest. */
+/**
+ * Where pictures of one kind are kept. Each upload has a random name of its own: it is never shared, so a picture can
+ * be deleted as soon as it is replaced.
+ */
 export function createPictures(storage: Storage, folder: 'avatars' | 'repo-avatars') {
-  const keyOf = (digest: string) => `${folder}/${digest.slice(0, 2)}/${digest}`
+  const keyOf = (name: string) => `${folder}/${name.slice(0, 2)}/${name}`
   return {
-    put: ({ bytes, digest }: Picture) => storage.put(keyOf(digest), bytes),
-    delete: (digest: string) => storage.delete(keyOf(digest)),
-    /** The picture and its media type; undefined when there is none of that digest. */
-    async get(digest: string) {
-      if (!/^[0-9a-f]{64}$/.test(digest)) return undefined
-      const found = await storage.get(keyOf(digest))
+    /**
+     * Replaces a picture.
+     *
+     * @param bytes the new one; undefined for none
+     * @param note records the new name, or null, and answers the name before it
+     */
+    async replace(bytes: Buffer | undefined, note: (name: string | null) => Promise<string | null>): Promise<void> {
+      const name = bytes ? randomBytes(32).toString('hex') : null
+      if (bytes && name) await storage.put(keyOf(name), bytes)
+      try {
+        const before = await note(name)
+        if (before) await storage.delete(keyOf(before))
+      } catch (error) {
+        // Nobody knows of the new picture: what it belongs to went away, or the database did.
+        if (name) await storage.delete(keyOf(name))
+        throw error
+      }
+    },
+    delete: (name: string) => storage.delete(keyOf(name)),
+    /** The picture and its media type; undefined when there is none of that name. */
+    async get(name: string) {
+      if (!/^[0-9a-f]{64}$/.test(name)) return undefined
+      const found = await storage.get(keyOf(name))
       if (!found) return undefined
       const parts: Buffer[] = []
       for await (const part of found.stream) parts.push(part as Buffer)

@@ -7,7 +7,7 @@ export const RepositoryLanguage = defineEntity({
   name: 'RepositoryLanguage',
   tableName: 'repository_language',
   properties: {
-    repository: () => p.manyToOne(Repository).primary().deleteRule('cascade'),
+    repository: () => p.manyToOne(Repository).primary().updateRule('cascade').deleteRule('cascade'),
     name: p.string().primary(),
     bytes: p.bigint('number'),
   },

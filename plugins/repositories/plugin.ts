@@ -1,6 +1,7 @@
 import { definePlugin } from '#core/contract'
 import { RepositoryMaker } from './api.ts'
 import { createRepository } from './create.ts'
+import { repositoriesListeners } from './listeners.ts'
 import { repositoriesNeeds } from './needs.ts'
 import { repositoryPresenters } from './presenters.ts'
 import { avatarRoutes, pictureRoutes } from './routes/avatars.ts'
@@ -17,6 +18,7 @@ export default definePlugin({
   presents: repositoryPresenters,
   routes: (use) => [...recordRoutes(use), ...searchRoutes(use), ...collaboratorRoutes(use), ...avatarRoutes(use)],
   raw: pictureRoutes,
+  listeners: repositoriesListeners,
   start(scope) {
     scope.provide(RepositoryMaker, {
       create: (owner, doer, wanted) => createRepository(scope.use, owner, doer, wanted),

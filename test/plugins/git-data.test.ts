@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { startHost, type TestHost } from '../support/host.ts'
 
+t.setTimeout(120_000)
+
 const R = '/repos/alice/one'
 const as = 'alice'
 let h: TestHost
@@ -34,11 +36,18 @@ function git(cwd: string, args: readonly string[], extra: Record<string, string>
 function run(program: string, args: readonly string[], how: { cwd: string; env?: Record<string, string | undefined> }) {
   return new Promise<string>((resolve, reject) => {
     const options = { ...how, env: how.env ?? process.env, maxBuffer: 1 << 26 }
-    execFile(program, args, options, (error, out, err) => (error ? reject(new Error(`${err} ${out}`)) : resolve(out.trim())))
+    execFile(program, args, options, (error, out, err) =>
+      error ? reject(new Error(`${err} ${out}`)) : resolve(out.trim()),
+    )
   })
 }
 
-async function commit(work: string, files: Record<string, string>, message: string, extra: Record<string, string> = {}) {
+async function commit(
+  work: string,
+  files: Record<string, string>,
+  message: string,
+  extra: Record<string, string> = {},
+) {
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(work, path)), { recursive: true })
     await writeFile(join(work, path), content)
@@ -56,10 +65,11 @@ const get = (path: string, who: string | null = as) => h.call('GET', path, undef
 const names = (body: readonly Named[]) => body.map(({ name }) => name)
 const shas = (body: readonly Sha[]) => body.map(({ sha }) => sha)
 type Change = { name: string; before: string | null; after: string | null }
+type Push = { changes: Change[]; newDefaultBranch: string | null; renamed?: { from: string; to: string } }
 /** What the last recorded push says. */
-async function lastPush(): Promise<{ changes: Change[]; newDefaultBranch: string | null } | undefined> {
+async function lastPush(): Promise<Push | undefined> {
   const rows = h.rooms.opened.database
-    .sql<{ outbox: { id: number; name: string; payload: { changes: Change[]; newDefaultBranch: string | null } } }>()
+    .sql<{ outbox: { id: number; name: string; payload: Push } }>()
     .selectFrom('outbox')
     .select('payload')
     .where('name', '=', 'repository.pushed')
@@ -78,9 +88,23 @@ t.before(async () => {
   dir = join(folder, 'work')
   await git(folder, ['init', '-q', '-b', 'main', dir])
   const mit = await h.call('GET', '/licenses/MIT')
-  ids.push(await commit(dir, { LICENSE: mit.body.body, 'src/a.ts': 'export const a = 1\n' }, 'one', at('2024-01-01T10:00:00Z')))
+  ids.push(
+    await commit(
+      dir,
+      { LICENSE: mit.body.body, 'src/a.ts': 'export const a = 1\n' },
+      'one',
+      at('2024-01-01T10:00:00Z'),
+    ),
+  )
   ids.push(await commit(dir, { 'src/b.py': 'print(1)\nprint(2)\n' }, 'two', at('2024-02-01T10:00:00+02:00')))
-  ids.push(await commit(dir, { 'src/a.ts': 'export const a = 2\n', 'docs/x/y.txt': 'y\n' }, 'three\n\nWhy not.', at('2024-03-01T10:00:00Z')))
+  ids.push(
+    await commit(
+      dir,
+      { 'src/a.ts': 'export const a = 2\n', 'docs/x/y.txt': 'y\n' },
+      'three\n\nWhy not.',
+      at('2024-03-01T10:00:00Z'),
+    ),
+  )
   await git(dir, ['notes', 'add', '-m', 'well done', ids[1] as string])
   await git(dir, ['tag', 'light', ids[0] as string])
   await git(dir, ['tag', '-a', '-m', 'first release', 'rel/v1', ids[1] as string], at('2024-04-01T10:00:00Z'))
@@ -129,21 +153,35 @@ t.test('an empty repository', async (t) => {
   t.match(await get(`${E}/languages`), { status: 200, body: {} })
   t.match(await get(`${E}/licenses`), { status: 200, body: [] })
   t.match(await get(`${E}/commits`), { status: 409, body: { message: 'Git Repository is empty.' } })
-  for (const path of ['git/refs', 'git/refs/heads', 'git/notes/main', 'git/commits/main', 'branches/main', 'compare/a...b', 'archive/main.zip']) {
+  for (const path of [
+    'git/refs',
+    'git/refs/heads',
+    'git/notes/main',
+    'git/commits/main',
+    'branches/main',
+    'compare/a...b',
+    'archive/main.zip',
+  ]) {
     t.equal((await get(`${E}/${path}`)).status, 404, path)
   }
   const nothing = '1'.repeat(40)
   for (const path of ['git/trees/main', `git/blobs/${nothing}`, `git/tags/${nothing}`]) {
     t.equal((await get(`${E}/${path}`)).status, 400, path)
   }
-  t.match(await post(`${E}/branches`, { new_branch_name: 'x' }), { status: 404, body: { message: 'Git Repository is empty.' } })
+  t.match(await post(`${E}/branches`, { new_branch_name: 'x' }), {
+    status: 404,
+    body: { message: 'Git Repository is empty.' },
+  })
   t.equal((await post(`${E}/tags`, { tag_name: 'x' })).status, 404)
 })
 
 t.test('branches: create', async (t) => {
   const made = await post(`${R}/branches`, { new_branch_name: 'feature/a', old_ref_name: 'rel/v1' })
   t.match(made, { status: 201, body: { name: 'feature/a', commit: { id: ids[1] } } })
-  t.equal(await git(dir, ['ls-remote', `${h.base}/alice/one.git`, 'refs/heads/feature/a']), `${ids[1]}\trefs/heads/feature/a`)
+  t.equal(
+    await git(dir, ['ls-remote', `${h.base}/alice/one.git`, 'refs/heads/feature/a']),
+    `${ids[1]}\trefs/heads/feature/a`,
+  )
   t.match(await lastPush(), { changes: [{ name: 'refs/heads/feature/a', before: null, after: ids[1] }] })
   t.match(await post(`${R}/branches`, { new_branch_name: 'short', old_ref_name: ids[0]?.slice(0, 8) }), { status: 201 })
   t.match(await post(`${R}/branches`, { new_branch_name: 'plain' }), { body: { commit: { id: ids[2] } } })
@@ -159,7 +197,21 @@ t.test('branches: create', async (t) => {
   ] as const) {
     t.match(await post(`${R}/branches`, body), { status, body: { message } }, JSON.stringify(body))
   }
-  for (const name of ['-x', 'a b', 'a..b', 'a@{b', '.a', 'a.lock', 'a/', '/a', 'a//b', 'HEAD', 'a\u0007', 'a~1', 'x:y']) {
+  for (const name of [
+    '-x',
+    'a b',
+    'a..b',
+    'a@{b',
+    '.a',
+    'a.lock',
+    'a/',
+    '/a',
+    'a//b',
+    'HEAD',
+    'a\u0007',
+    'a~1',
+    'x:y',
+  ]) {
     t.equal((await post(`${R}/branches`, { new_branch_name: name })).status, 422, name)
   }
   t.equal((await post(`${R}/branches`, { new_branch_name: 'no' }, 'bob')).status, 403)
@@ -170,7 +222,8 @@ t.test('branches: create', async (t) => {
 t.test('branches: rename, also the default one', async (t) => {
   await push(dir, 'moves', 'main', 'topic/old')
   const M = '/repos/alice/moves'
-  const rename = (branch: string, name: string, who = as) => h.call('PATCH', `${M}/branches/${branch}`, { name }, { as: who })
+  const rename = (branch: string, name: string, who = as) =>
+    h.call('PATCH', `${M}/branches/${branch}`, { name }, { as: who })
   await h.call('PUT', `${M}/collaborators/bob`, { permission: 'write' }, { as })
   t.equal((await rename('topic/old', 'topic/new', 'bob')).status, 204)
   t.match(await lastPush(), {
@@ -178,6 +231,7 @@ t.test('branches: rename, also the default one', async (t) => {
       { name: 'refs/heads/topic/new', before: null, after: ids[0] },
       { name: 'refs/heads/topic/old', before: ids[0], after: null },
     ],
+    renamed: { from: 'refs/heads/topic/old', to: 'refs/heads/topic/new' },
   })
   t.match(await rename('main', 'trunk', 'bob'), { status: 403, body: { message: /must be a repo or site admin/ } })
   t.equal((await rename('main', 'trunk')).status, 204)
@@ -194,6 +248,12 @@ t.test('branches: rename, also the default one', async (t) => {
     t.match(await rename(branch, name), { status, body: { message } }, `${branch} to ${name}`)
   }
   t.match((await get(M)).body, { default_branch: 'trunk' }, 'a refused rename changes nothing')
+  const many = await Promise.all(['a', 'b', 'c', 'd'].map((name) => rename('trunk', `trunk-${name}`)))
+  t.equal(many.filter(({ status }) => status === 204).length, 1)
+  t.ok(many.every(({ status }) => [204, 404, 409].includes(status)))
+  const winner = (await get(M)).body.default_branch
+  t.match(await git(dir, ['ls-remote', '--symref', `${h.base}/alice/moves.git`, 'HEAD']), `refs/heads/${winner}\tHEAD`)
+  t.equal((await rename(winner, 'trunk')).status, 204)
   t.match(await git(dir, ['ls-remote', '--symref', `${h.base}/alice/moves.git`, 'HEAD']), /refs\/heads\/trunk\tHEAD/)
 })
 
@@ -215,7 +275,10 @@ t.test('branches: move and delete', async (t) => {
   t.equal((await move('topic/new', { new_commit_id: ids[0], force: true })).status, 204)
   t.equal((await get(`${M}/branches/topic/new`)).body.commit.id, ids[0])
   const remove = (branch: string, who = as) => h.call('DELETE', `${M}/branches/${branch}`, undefined, { as: who })
-  t.match(await remove('trunk'), { status: 403, body: { message: 'can not delete default or pull request target branch' } })
+  t.match(await remove('trunk'), {
+    status: 403,
+    body: { message: 'can not delete default or pull request target branch' },
+  })
   t.equal((await remove('topic/new', 'carol')).status, 403)
   t.equal((await remove('topic/new')).status, 204)
   t.equal((await remove('topic/new')).status, 404)
@@ -261,7 +324,14 @@ t.test('many who want the same branch or tag: one gets it, the others hear why n
 t.test('commits: history, parts, windows, paging', async (t) => {
   const all = await get(`${R}/commits`, null)
   t.same(shas(all.body), [...ids].reverse())
-  for (const [name, value] of [['x-total-count', '3'], ['x-total', '3'], ['x-page', '1'], ['x-perpage', '30'], ['x-pagecount', '1'], ['x-hasmore', 'false']] as const) {
+  for (const [name, value] of [
+    ['x-total-count', '3'],
+    ['x-total', '3'],
+    ['x-page', '1'],
+    ['x-perpage', '30'],
+    ['x-pagecount', '1'],
+    ['x-hasmore', 'false'],
+  ] as const) {
     t.equal(all.headers.get(name), value, name)
   }
   t.match(all.headers.get('access-control-expose-headers'), /X-Total-Count.*X-HasMore/)
@@ -306,14 +376,18 @@ t.test('commits: history, parts, windows, paging', async (t) => {
 })
 
 t.test('one commit, by name, id and short id; as diff and as patch', async (t) => {
-  for (const name of ['main', ids[2], ids[2]?.slice(0, 7)]) t.equal((await get(`${R}/git/commits/${name}`)).body.sha, ids[2])
+  for (const name of ['main', ids[2], ids[2]?.slice(0, 7)])
+    t.equal((await get(`${R}/git/commits/${name}`)).body.sha, ids[2])
   t.equal((await get(`${R}/git/commits/rel%2Fv1`)).body.sha, ids[1])
   t.match(await get(`${R}/git/commits/nope`), { status: 404, body: { message: "commit doesn't exist: nope" } })
   t.match(await get(`${R}/git/commits/a..b`), { status: 422, body: { message: 'no valid ref or sha: a..b' } })
   const diff = await get(`${R}/git/commits/${ids[1]}.diff`, null)
   t.match(diff.headers.get('content-type'), 'text/plain; charset=utf-8')
   t.match(diff.body, /^diff --git a\/src\/b\.py b\/src\/b\.py[\s\S]*\+print\(2\)/)
-  t.match((await get(`${R}/git/commits/main.patch`)).body, /^From [0-9a-f]{40} Mon Sep 17[\s\S]*Subject: \[PATCH\] three/)
+  t.match(
+    (await get(`${R}/git/commits/main.patch`)).body,
+    /^From [0-9a-f]{40} Mon Sep 17[\s\S]*Subject: \[PATCH\] three/,
+  )
   t.equal((await get(`${R}/git/commits/nope.diff`)).status, 404)
   await post(`${R}/branches`, { new_branch_name: 'v1.0', old_ref_name: ids[0] })
   t.equal((await get(`${R}/git/commits/v1.0`)).body.sha, ids[0], 'a dot in a name is no format')
@@ -322,8 +396,14 @@ t.test('one commit, by name, id and short id; as diff and as patch', async (t) =
 
 t.test('notes', async (t) => {
   const note = await get(`${R}/git/notes/${ids[1]?.slice(0, 9)}`, null)
-  t.match(note, { status: 200, body: { message: 'well done\n', commit: { commit: { message: /Notes added/ }, files: [{ status: 'added' }] } } })
-  t.match((await get(`${R}/git/notes/${ids[1]}?files=false&verification=false`)).body.commit, { files: null, commit: { verification: null } })
+  t.match(note, {
+    status: 200,
+    body: { message: 'well done\n', commit: { commit: { message: /Notes added/ }, files: [{ status: 'added' }] } },
+  })
+  t.match((await get(`${R}/git/notes/${ids[1]}?files=false&verification=false`)).body.commit, {
+    files: null,
+    commit: { verification: null },
+  })
   t.match(await get(`${R}/git/notes/main`), { status: 404, body: { message: "commit doesn't exist: main" } })
   t.equal((await get(`${R}/git/notes/-x`)).status, 422)
 })
@@ -340,11 +420,17 @@ t.test('refs, trees, blobs', async (t) => {
   const tree = await get(`${R}/git/trees/main?recursive=true&per_page=3`)
   t.match(tree.body, { sha: ids[2], truncated: true, page: 1, total_count: 7 })
   t.equal(tree.headers.get('x-total-count'), '7')
-  t.same(tree.body.tree.map(({ path, type }: { path: string; type: string }) => `${type} ${path}`), ['blob LICENSE', 'tree docs', 'tree docs/x'])
+  t.same(
+    tree.body.tree.map(({ path, type }: { path: string; type: string }) => `${type} ${path}`),
+    ['blob LICENSE', 'tree docs', 'tree docs/x'],
+  )
   const last = (await get(`${R}/git/trees/main?recursive=true&per_page=3&page=3`)).body
   t.match(last, { truncated: false, tree: [{ path: 'src/b.py', mode: '100644', size: 18 }] })
   t.match((await get(`${R}/git/trees/main?per_page=3&page=9`)).body, { tree: null, truncated: false })
-  t.match((await get(`${R}/git/trees/${tree.body.tree[1].sha}`)).body, { sha: tree.body.tree[1].sha, tree: [{ path: 'x', type: 'tree' }] })
+  t.match((await get(`${R}/git/trees/${tree.body.tree[1].sha}`)).body, {
+    sha: tree.body.tree[1].sha,
+    tree: [{ path: 'x', type: 'tree' }],
+  })
   t.match(await get(`${R}/git/trees/nope`), { status: 400, body: { message: 'sha not found [nope]' } })
   const blob = await get(`${R}/git/blobs/${last.tree[0].sha}`)
   t.match(blob.body, { encoding: 'base64', size: 18, sha: last.tree[0].sha })
@@ -361,7 +447,7 @@ t.test('tags: list, show, create, delete', async (t) => {
   t.match(all.body[0], {
     message: 'first release\n',
     commit: { sha: ids[1], url: new RegExp(`/git/commits/${all.body[0].id}$`), created: '2024-04-01T10:00:00Z' },
-    zipball_url: `${h.base}/alice/one/archive/rel/v1.zip`,
+    zipball_url: `${h.base}/alice/one/archive/rel%2Fv1.zip`,
   })
   t.match((await get(`${R}/tags/light`)).body, { id: ids[0], message: 'one\n', commit: { sha: ids[0] } })
   t.match(await get(`${R}/tags/nope`), { status: 404, body: { message: "tag doesn't exist: nope" } })
@@ -391,7 +477,11 @@ t.test('tags: list, show, create, delete', async (t) => {
     t.equal((await post(`${R}/tags`, body)).status, status, JSON.stringify(body))
   }
   t.equal((await post(`${R}/tags`, { tag_name: 'no' }, 'bob')).status, 403)
-  for (const [tag, status] of [['v2', 204], ['l2', 204], ['l2', 404]] as const) {
+  for (const [tag, status] of [
+    ['v2', 204],
+    ['l2', 204],
+    ['l2', 404],
+  ] as const) {
     t.equal((await h.call('DELETE', `${R}/tags/${tag}`, undefined, { as })).status, status)
   }
 })
@@ -413,9 +503,14 @@ t.test('compare', async (t) => {
 
   const made = await post('/user/repos', { name: 'copy' }, 'bob')
   const one = (await get(R)).body.id
-  await h.rooms.opened.database.tx(async (tx) => {
-    await tx.sql<{ repository: { id: number; parent_id: number } }>().updateTable('repository').set({ parent_id: one }).where('id', '=', made.body.id).execute()
-  })
+  const change = (columns: { parent_id?: number; is_private?: boolean }) =>
+    h.rooms.opened.database
+      .sql<{ repository: { id: number; parent_id: number; is_private: boolean } }>()
+      .updateTable('repository')
+      .set(columns)
+      .where('id', '=', made.body.id)
+      .execute()
+  await change({ parent_id: one })
   await git(dir, ['checkout', '-q', '-b', 'bobs'])
   const fourth = await commit(dir, { 'bob.txt': 'bob\n' }, 'four', { GIT_AUTHOR_EMAIL: 'bob@example.com' })
   await git(dir, ['push', '-q', h.remote('bob', '/bob/copy.git'), 'bobs'])
@@ -425,7 +520,7 @@ t.test('compare', async (t) => {
   t.equal(across.body.commits[0].author.login, 'bob')
   t.match((await get(`${R}/compare/main...bob:bobs?output=diff`)).body, /\+bob/)
   t.equal((await get(`${R}/git/commits/${fourth}`)).status, 404, 'the objects stay where they are')
-  await h.call('PATCH', '/repos/bob/copy', { private: true }, { as: 'bob' })
+  await change({ is_private: true })
   t.equal((await get(`${R}/compare/main...bob:bobs`, 'carol')).status, 400, 'nothing of what is hidden')
 })
 
@@ -442,10 +537,16 @@ t.test('archives', async (t) => {
   }
   const packed = async () => (await run('tar', ['tzf', file], { cwd: folder })).split('\n')
   t.equal(await download(`/api/v1${R}/tarball/main`), 200)
-  t.same((await packed()).filter((name) => !name.endsWith('/')), ['one/LICENSE', 'one/docs/x/y.txt', 'one/src/a.ts', 'one/src/b.py'])
+  t.same(
+    (await packed()).filter((name) => !name.endsWith('/')),
+    ['one/LICENSE', 'one/docs/x/y.txt', 'one/src/a.ts', 'one/src/b.py'],
+  )
   t.equal(await download(`/api/v1${R}/archive/main.tar.gz?path=docs&path=src/a.ts`), 200)
-  t.same((await packed()).filter((name) => !name.endsWith('/')), ['one/docs/x/y.txt', 'one/src/a.ts'])
-  t.equal(await download('/alice/one/archive/rel/v1.tar.gz'), 200, 'the address of the tag record')
+  t.same(
+    (await packed()).filter((name) => !name.endsWith('/')),
+    ['one/docs/x/y.txt', 'one/src/a.ts'],
+  )
+  t.equal(await download('/alice/one/archive/rel%2Fv1.tar.gz'), 200, 'the address of the tag record')
   t.equal(await download(`/api/v1${R}/bundle/main`), 200)
   const copy = join(folder, 'from-bundle')
   await git(folder, ['clone', '-q', file, copy])
@@ -488,17 +589,27 @@ t.test('signatures made with SSH keys', async (t) => {
   await git(work, ['config', 'gpg.format', 'ssh'])
   const { identity, opened } = h.rooms
   const alice = await identity.accounts.byName('alice')
-  const kinds = [['ed25519'], ['ecdsa', '-b', '256'], ['ecdsa', '-b', '384'], ['ecdsa', '-b', '521'], ['rsa', '-b', '3072']]
+  const kinds = [
+    ['ed25519'],
+    ['ecdsa', '-b', '256'],
+    ['ecdsa', '-b', '384'],
+    ['ecdsa', '-b', '521'],
+    ['rsa', '-b', '3072'],
+  ]
   const key = (kind: readonly string[]) => join(folder, `key-${kind.join('')}`)
   const sign = async (kind: readonly string[], message: string, extra: Record<string, string> = {}) => {
     await git(work, ['-c', `user.signingkey=${key(kind)}`, 'commit', '-q', '-S', '--allow-empty', '-m', message], extra)
     return git(work, ['rev-parse', 'HEAD'])
   }
-  for (const kind of kinds) await run('ssh-keygen', ['-q', '-t', ...kind, '-N', '', '-C', '', '-f', key(kind)], { cwd: folder })
+  for (const kind of kinds)
+    await run('ssh-keygen', ['-q', '-t', ...kind, '-N', '', '-C', '', '-f', key(kind)], { cwd: folder })
   const first = kinds[0] as string[]
   const signed: string[] = []
   for (const kind of kinds) signed.push(await sign(kind, kind.join(' ')))
-  const stranger = await sign(first, 'stranger', { GIT_COMMITTER_EMAIL: 'x@y.example', GIT_AUTHOR_EMAIL: 'x@y.example' })
+  const stranger = await sign(first, 'stranger', {
+    GIT_COMMITTER_EMAIL: 'x@y.example',
+    GIT_AUTHOR_EMAIL: 'x@y.example',
+  })
   await git(work, ['-c', `user.signingkey=${key(first)}`, 'tag', '-s', '-m', 'sealed', 'sealed'])
   // The same signature over another message.
   const raw = await git(work, ['cat-file', 'commit', signed[0] as string])
@@ -507,9 +618,14 @@ t.test('signatures made with SSH keys', async (t) => {
   await writeFile(join(folder, 'pgp'), `${raw.replaceAll('SSH SIGNATURE', 'PGP SIGNATURE')}\n`)
   const pgp = await git(work, ['hash-object', '-t', 'commit', '-w', join(folder, 'pgp')])
   await push(work, 'signed', 'main', 'sealed', `${forged}:refs/heads/forged`, `${pgp}:refs/heads/pgp`)
-  const verification = async (id: string) => (await get(`/repos/alice/signed/git/commits/${id}`)).body.commit.verification
+  const verification = async (id: string) =>
+    (await get(`/repos/alice/signed/git/commits/${id}`)).body.commit.verification
 
-  t.match(await verification(signed[0] as string), { verified: false, reason: 'gpg.error.no_gpg_keys_found', signer: null })
+  t.match(await verification(signed[0] as string), {
+    verified: false,
+    reason: 'gpg.error.no_gpg_keys_found',
+    signer: null,
+  })
   await opened.database.tx(async (tx) => {
     for (const kind of kinds) {
       const content = await readFile(`${key(kind)}.pub`, 'utf8')
@@ -536,7 +652,10 @@ t.test('signatures made with SSH keys', async (t) => {
   t.match((await get('/repos/alice/signed/branches/main')).body.commit.verification, { verified: false })
   const tag = (await get('/repos/alice/signed/tags/sealed')).body
   t.equal(tag.message, 'sealed\n', 'without its signature')
-  t.match((await get(`/repos/alice/signed/git/tags/${tag.id}`)).body.verification, { verified: true, reason: /^alice \// })
+  t.match((await get(`/repos/alice/signed/git/tags/${tag.id}`)).body.verification, {
+    verified: true,
+    reason: /^alice \//,
+  })
   t.equal(await h.queriesOf('GET', '/repos/alice/signed/commits', { as }), 4, 'keys are read once for all')
 })
 
@@ -546,19 +665,64 @@ t.test('the address behind a hidden one finds its account', async (t) => {
   await post('/user/repos', { name: 'hidden-author' })
   const work = join(folder, 'hidden-author')
   await git(folder, ['init', '-q', '-b', 'main', work])
-  await commit(work, { a: 'a' }, 'a', { GIT_AUTHOR_EMAIL: `${alice?.id}+whatever@${domain}`, GIT_COMMITTER_EMAIL: `Bob@${domain}` })
+  await commit(work, { a: 'a' }, 'a', {
+    GIT_AUTHOR_EMAIL: `${alice?.id}+whatever@${domain}`,
+    GIT_COMMITTER_EMAIL: `Bob@${domain}`,
+  })
   await push(work, 'hidden-author', 'main')
-  t.match((await get('/repos/alice/hidden-author/commits')).body, [{ author: { login: 'alice' }, committer: { login: 'bob' } }])
+  t.match((await get('/repos/alice/hidden-author/commits')).body, [
+    { author: { login: 'alice' }, committer: { login: 'bob' } },
+  ])
 })
 
 t.test('whatever stands for a ref, an id or a path: a clear refusal', async (t) => {
-  const evil = ['-x', '--output=/tmp/git-data-canary', '--upload-pack=touch /tmp/git-data-canary', 'ext::sh', '..', '../..', 'main@{0}', 'main^{tree}', 'main:src', 'a\\b', '@', ':/three', 'refs/heads/../x', 'é'.repeat(200), 'x'.repeat(10_000), '%', '\u0001']
+  const evil = [
+    '-x',
+    '--output=/tmp/git-data-canary',
+    '--upload-pack=touch /tmp/git-data-canary',
+    'ext::sh',
+    '../..',
+    'main@{0}',
+    'main^{tree}',
+    'main:src',
+    'a\\b',
+    '@',
+    ':/three',
+    'refs/heads/../x',
+    'é'.repeat(200),
+    'x'.repeat(10_000),
+    '%',
+    '\u0001',
+  ]
   const spellings = evil.map((text) => encodeURIComponent(text).replaceAll('.', '%2E'))
-  const places = ['branches/X', 'tags/X', 'git/commits/X', 'git/commits/X.diff', 'git/notes/X', 'git/refs/X', 'git/trees/X', 'git/blobs/X', 'git/tags/X', 'compare/X', 'compare/main...X', 'compare/X...main', 'compare/main...X:main', 'archive/X.zip', 'tarball/X', 'commits?sha=X', 'commits?not=X', 'commits?path=X&sha=main', 'archive/main.zip?path=X']
+  const places = [
+    'branches/X',
+    'tags/X',
+    'git/commits/X',
+    'git/commits/X.diff',
+    'git/notes/X',
+    'git/refs/X',
+    'git/trees/X',
+    'git/blobs/X',
+    'git/tags/X',
+    'compare/X',
+    'compare/main...X',
+    'compare/X...main',
+    'compare/main...X:main',
+    'archive/X.zip',
+    'tarball/X',
+    'commits?sha=X',
+    'commits?not=X',
+    'commits?path=X&sha=main',
+    'archive/main.zip?path=X',
+  ]
   for (const place of places) {
     for (const text of [...spellings, '..%252f..', '%2e%2e%2fx', '%00', 'a%00b']) {
       const { status, body } = await get(`${R}/${place.replace('X', text)}`)
-      t.ok(status >= 400 && status < 500 && typeof body.message === 'string', `${place} ${text.slice(0, 40)}: ${status}`)
+      t.ok(
+        status >= 400 && status < 500 && typeof body.message === 'string',
+        `${place} ${text.slice(0, 40)}: ${status}`,
+      )
     }
   }
   for (const text of evil) {
@@ -579,7 +743,16 @@ t.test('whatever stands for a ref, an id or a path: a clear refusal', async (t) 
 
 t.test('code for readers of code only, and nothing while the plugin is off', async (t) => {
   await h.call('PATCH', R, { has_code: false }, { as })
-  for (const path of ['branches', 'tags', 'commits', 'git/refs', 'compare/main', 'archive/main.zip', 'languages', 'licenses']) {
+  for (const path of [
+    'branches',
+    'tags',
+    'commits',
+    'git/refs',
+    'compare/main',
+    'archive/main.zip',
+    'languages',
+    'licenses',
+  ]) {
     t.equal((await get(`${R}/${path}`, 'bob')).status, 403, path)
     t.equal((await get(`${R}/${path}`)).status, 200, `${path} for the owner`)
   }

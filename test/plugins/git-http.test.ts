@@ -128,7 +128,7 @@ t.test('who may fetch and push', async (t) => {
   const readOnly = await h.tokenWith('alice', ['read:repository'])
   const issuesOnly = await h.tokenWith('alice', ['write:issue'])
   const publicOnly = await h.tokenWith('alice', ['write:repository', 'public-only'])
-  const withToken = (token: string, repo: string) => h.base.replace('://', `://x:${token}@`) + `/alice/${repo}.git`
+  const withToken = (token: string, repo: string) => `${h.base.replace('://', `://x:${token}@`)}/alice/${repo}.git`
 
   t.not((await ls(`${h.base}/alice/secret.git`)).code, 0, 'anonymous, private')
   t.not((await ls(h.remote('bob', '/alice/secret.git'))).code, 0, 'a stranger, private')

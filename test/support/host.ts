@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { shippedPlugins } from '../../config/plugins.ts'
 import { type Booted, boot } from '../../core/boot.ts'
 import { readConfig } from '../../core/config/index.ts'
 import type { Plugin } from '../../core/contract/index.ts'
@@ -15,7 +16,6 @@ import type { App } from '../../core/http/index.ts'
 import type { AccountRow } from '../../core/identity/index.ts'
 import { orderPlugins } from '../../core/plugin/index.ts'
 import { ownersOf, schemasOf, switchKeysOf } from '../../core/rooms.ts'
-import { shippedPlugins } from '../../config/plugins.ts'
 import { freshDatabase, type Teardown } from './database.ts'
 
 export type Answered = {
@@ -41,7 +41,10 @@ export type TestHost = {
   /** Calls the API below /api/v1; a path that begins with // is taken from the host's root. */
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answered>
   /** Makes a user with the password `pw-<name>-secret` and a token of all scopes; answers his row. */
-  user(name: string, extra?: Partial<{ is_restricted: boolean; is_admin: boolean; visibility: string }>): Promise<AccountRow>
+  user(
+    name: string,
+    extra?: Partial<{ is_restricted: boolean; is_admin: boolean; visibility: string }>,
+  ): Promise<AccountRow>
   /** The token of a user made by `user`. */
   token(name: string): string
   /** A further token with exactly these scopes. */

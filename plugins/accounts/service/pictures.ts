@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { toPng } from 'jdenticon'
 import { LRUCache } from 'lru-cache'
 import type { Tx } from '#core/db'
@@ -9,24 +8,13 @@ import type { AccountsUse } from '../needs.ts'
 /**
  * Gives an account the picture that was sent as base64, or with undefined the generated one again.
  *
- * Each upload has a random name of its own: it is never shared, so the picture before it can be deleted at once.
- *
  * @throws Refusal bad-request (not base64), invalid (no picture, or too large)
  */
-export async function changePicture(use: AccountsUse, account: AccountRow, base64: string | undefined): Promise<void> {
-  const pictures = createPictures(use.storage, 'avatars')
-  const name = base64 === undefined ? null : randomBytes(32).toString('hex')
-  if (name !== null && base64 !== undefined) {
-    await pictures.put({ bytes: readPicture(base64, use.config).bytes, digest: name })
-  }
-  try {
-    const before = await use.db.tx((tx) => replaceName(use, tx, account.id, name))
-    if (before) await pictures.delete(before)
-  } catch (error) {
-    // Nobody knows of the new picture: the account went away, or the database did.
-    if (name !== null) await pictures.delete(name)
-    throw error
-  }
+export function changePicture(use: AccountsUse, account: AccountRow, base64: string | undefined): Promise<void> {
+  const bytes = base64 === undefined ? undefined : readPicture(base64, use.config)
+  return createPictures(use.storage, 'avatars').replace(bytes, (name) =>
+    use.db.tx((tx) => replaceName(use, tx, account.id, name)),
+  )
 }
 
 /** Notes the picture of an account; answers the name of the one before it. */

@@ -17,9 +17,16 @@ import { UpdateRepoAvatarOption } from '../schemas.ts'
 
 /** Setting and removing the picture of a repository. */
 export function avatarRoutes(use: RepositoriesUse): Route[] {
-  const store = (repositoryId: number, avatar: string | null) =>
-    use.db.tx((tx) =>
-      tx.sql<ReposTables>().updateTable('repository').set({ avatar }).where('id', '=', repositoryId).execute(),
+  const change = (repositoryId: number, bytes: Buffer | undefined) =>
+    createPictures(use.storage, 'repo-avatars').replace(bytes, (avatar) =>
+      use.db.tx(async (tx) => {
+        const repositories = tx.sql<ReposTables>()
+        const now = repositories.selectFrom('repository').select('avatar').where('id', '=', repositoryId)
+        const before = await now.forUpdate().executeTakeFirst()
+        if (!before) throw notFound()
+        await repositories.updateTable('repository').set({ avatar }).where('id', '=', repositoryId).execute()
+        return before.avatar
+      }),
     )
   return [
     route({
@@ -35,11 +42,7 @@ export function avatarRoutes(use: RepositoriesUse): Route[] {
       bodyLimit: 12_582_912,
       answers: { 204: Empty },
       refusals: [400, 413],
-      handle: async ({ repo, body }) => {
-        const picture = readPicture(body.image, use.config)
-        await createPictures(use.storage, 'repo-avatars').put(picture)
-        await store(repo.repo.id, picture.digest)
-      },
+      handle: ({ repo, body }) => change(repo.repo.id, readPicture(body.image, use.config)),
     }),
     route({
       method: 'DELETE',
@@ -51,7 +54,7 @@ export function avatarRoutes(use: RepositoriesUse): Route[] {
       scope: ['repository'],
       params: RepositoryPath,
       answers: { 204: Empty },
-      handle: async ({ repo }) => void (await store(repo.repo.id, null)),
+      handle: ({ repo }) => change(repo.repo.id, undefined),
     }),
   ]
 }
@@ -61,11 +64,11 @@ export function pictureRoutes(use: RepositoriesUse): RawRoute[] {
   return [
     rawRoute({
       method: 'GET',
-      path: '/repo-avatars/{digest}',
+      path: '/repo-avatars/{name}',
       access: anyone,
       scope: 'none',
       handle: async ({ params }) => {
-        const found = await createPictures(use.storage, 'repo-avatars').get(params.digest ?? '')
+        const found = await createPictures(use.storage, 'repo-avatars').get(params.name ?? '')
         if (!found) throw notFound()
         return answer(200, found.bytes, {
           'content-type': found.type,

@@ -12,7 +12,15 @@ import {
   signedIn,
   Type,
 } from '#core/http'
-import { deleteRecord, type ListedRow, permissionsOf, lockRecord, type RepoAccess, type RepositoryRow, reposConfig } from '#core/repos'
+import {
+  deleteRecord,
+  type ListedRow,
+  lockRecord,
+  permissionsOf,
+  type RepoAccess,
+  type RepositoryRow,
+  reposConfig,
+} from '#core/repos'
 import { createRepository } from '../create.ts'
 import { editRepository } from '../edit.ts'
 import type { RepositoriesUse } from '../needs.ts'
