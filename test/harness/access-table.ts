@@ -298,7 +298,7 @@ export const rawTable: Readonly<Record<string, 'git' | 'repository' | 'account' 
   'GET /{owner}/{repo}/archive/{archive+}': 'repository',
   'GET /{username}.keys': 'account',
   'GET /avatars/{hash}': 'anyone',
-  'GET /repo-avatars/{digest}': 'anyone',
+  'GET /repo-avatars/{name}': 'anyone',
   'GET /assets/img/avatar_default.png': 'anyone',
   'GET /api/healthz': 'anyone',
 }
