@@ -6,15 +6,13 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { withoutSecrets } from '#core/http'
-import type { GitWrite, RepositoryRow, ReposTables } from '#core/repos'
+import type { ReposTables } from '#core/repos'
 import { startHost, type TestHost } from './support/host.ts'
 
-type Tables = ReposTables
 const git = promisify(execFile)
 const env = { PATH: process.env.PATH, HOME: '/dev/null', GIT_CONFIG_GLOBAL: '/dev/null', GIT_TERMINAL_PROMPT: '0' }
 
@@ -57,7 +55,7 @@ async function makeRepository(h: TestHost, owner: string, name: string, more: ob
 }
 
 const announcements = ({ rooms }: TestHost) =>
-  rooms.opened.database.sql<Tables>().selectFrom('git_write').select('id').execute()
+  rooms.opened.database.sql<ReposTables>().selectFrom('git_write').select('id').execute()
 const running = ({ rooms }: TestHost) => rooms.plugins.status().reduce((sum, plugin) => sum + plugin.running, 0)
 const basic = (h: TestHost, name: string) => `Basic ${Buffer.from(`${name}:${h.passwordOf(name)}`).toString('base64')}`
 
@@ -87,7 +85,7 @@ t.test('pushes that the record could not hold', async (t) => {
       const { code, said } = await run(cwd, 'push', '-q', h.remote('ann', `/ann/${name}.git`), ...specs)
       t.equal(code, 0, `${name}: ${said}`)
       const refs = await h.rooms.opened.database
-        .sql<Tables>()
+        .sql<ReposTables>()
         .selectFrom('git_ref')
         .select(['name', 'facts'])
         .where('repository_id', '=', id)
@@ -144,7 +142,7 @@ t.test('pushes that the record could not hold', async (t) => {
     const { repos, opened } = h.rooms
     for (const repository_id of [damaged, sound]) {
       await opened.database.tx((tx) =>
-        tx.sql<Tables>().insertInto('git_write').values({ repository_id, actor_id: null }).execute(),
+        tx.sql<ReposTables>().insertInto('git_write').values({ repository_id, actor_id: null }).execute(),
       )
     }
     repos.open({ id: damaged }).release()
@@ -252,7 +250,7 @@ t.test('what people may not see', async (t) => {
   t.test('the parent of a fork in a list of somebody else’s', async (t) => {
     const link = (parent_id: number | null) =>
       h.rooms.opened.database.tx((tx) =>
-        tx.sql<Tables>().updateTable('repository').set({ parent_id }).where('id', '=', open).execute(),
+        tx.sql<ReposTables>().updateTable('repository').set({ parent_id }).where('id', '=', open).execute(),
       )
     await link(secret)
     const [shown] = (await h.call('GET', '/users/ann/starred', undefined, { as: 'bob' })).body
@@ -328,10 +326,11 @@ t.test('changes at once', async (t) => {
           .values({ repository_id, account_id: 1 })
           .execute(),
       )
-    await t.rejects(star(999_999), { kind: 'not-found' })
+    const refusalOf = (work: Promise<unknown>) => work.catch(({ kind }: { kind?: string }) => kind)
+    t.equal(await refusalOf(star(999_999)), 'not-found')
     const id = await makeRepository(h, 'ann', 'twice')
     await star(id)
-    await t.rejects(star(id), { kind: 'conflict' })
+    t.equal(await refusalOf(star(id)), 'conflict')
     for (let i = 0; i < 8; i++) {
       await makeRepository(h, 'ann', `brief${i}`)
       const path = `/repos/ann/brief${i}`

@@ -76,22 +76,21 @@ type Match = { readonly known: Known; readonly found: number }
  * Of licences that share sentences, those that say more than the ones before them. Best first: what is found most of,
  * and most completely.
  */
-function independent(matches: readonly Match[], text: ReadonlySet<number>): string[] {
+async function independent(matches: readonly Match[], text: ReadonlySet<number>, breathe: Breathe): Promise<string[]> {
   const worth = ({ known, found }: Match) => (found * found) / known.shingles.length
   const explained = new Set<number>()
   const ids: string[] = []
   for (const { known, found } of [...matches].sort((a, b) => worth(b) - worth(a))) {
     const shared = known.shingles.filter((shingle) => text.has(shingle))
     const fresh = shared.filter((shingle) => !explained.has(shingle)).length
+    await breathe()
     if (fresh < found / 2) continue
     ids.push(known.id)
     for (const shingle of shared) explained.add(shingle)
+    await breathe()
   }
   return ids.sort()
 }
-
-/** Characters of a text that are read: several times the longest licence. */
-const longestText = 262_144
 
 /** Finds licences by their texts. The first call reads all of SPDX; no call holds up others for long. */
 export function createLicenseDetector() {
@@ -103,7 +102,7 @@ export function createLicenseDetector() {
     })
     const all = await loading
     const breathe = createBreather()
-    const given = new Set(await shinglesOf(text.slice(0, longestText), breathe))
+    const given = new Set(await shinglesOf(text, breathe))
     if (given.size < shortest) return []
     const matches: Match[] = []
     for (const known of all) {
@@ -113,6 +112,6 @@ export function createLicenseDetector() {
       if (found / known.shingles.length >= enough) matches.push({ known, found })
       await breathe()
     }
-    return independent(matches, given)
+    return independent(matches, given, breathe)
   }
 }
