@@ -52,8 +52,8 @@ t.test('licences beside and without each other', async (t) => {
 
 t.test('finding licences lets others work', async (t) => {
   const fresh = await createTemplates()
-  const pulse = watchPulse()
   const words = Array.from({ length: 200_000 }, (_, n) => `word${n}`).join(' ')
+  const pulse = watchPulse()
   const found = [await fresh.detectLicense(words), await fresh.detectLicense(bodyOf('GPL-3.0'))]
   const longest = pulse.stop()
   t.same(found, [[], ['GPL-3.0']])
