@@ -3,6 +3,7 @@ import { unescape as decode } from 'node:querystring'
 import type { Writable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type HTTPMethods, LogController } from 'fastify'
+import fastifyPlugin from 'fastify-plugin'
 import { anyone } from './access.ts'
 import { checkRoutes } from './boot.ts'
 import { type CorsSettings, createCors } from './cors.ts'
@@ -139,34 +140,38 @@ function newServer({ facts, log }: HttpOptions, refuser: Refuser, subpath: strin
 }
 
 /** Headers and bookkeeping that every request has in common. */
-function addHooks(app: FastifyInstance, { facts }: HttpOptions): void {
-  const cors = facts.cors ? createCors(facts.cors) : undefined
-  const frame = facts.frameOptions ?? 'SAMEORIGIN'
-  app.decorateRequest('visit', null)
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-content-type-options', 'nosniff')
-    if (frame !== '') reply.header('x-frame-options', frame)
-    if (request.headers.host === undefined && request.raw.httpVersionMinor > 0)
-      done(badRequest('the Host header is missing'))
-    else if (!cors?.(request, reply)) done()
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    cutOffUnread(request.raw)
-    if (request.log.level !== 'silent')
-      request.log.info(
-        {
-          method: request.method,
-          url: withoutSecrets(request.url),
-          status: reply.statusCode,
-          ms: Math.round(reply.elapsedTime * 10) / 10,
-          user: request.visit?.actor.account?.id,
-          from: request.ip,
-        },
-        'answered',
-      )
+const everyRequest = fastifyPlugin<Pick<HttpOptions, 'facts'>>(
+  (app, { facts }, done) => {
+    const cors = facts.cors ? createCors(facts.cors) : undefined
+    const frame = facts.frameOptions ?? 'SAMEORIGIN'
+    app.decorateRequest('visit', null)
+    app.addHook('onRequest', (request, reply, done) => {
+      reply.header('x-content-type-options', 'nosniff')
+      if (frame !== '') reply.header('x-frame-options', frame)
+      if (request.headers.host === undefined && request.raw.httpVersionMinor > 0)
+        done(badRequest('the Host header is missing'))
+      else if (!cors?.(request, reply)) done()
+    })
+    app.addHook('onResponse', (request, reply, done) => {
+      cutOffUnread(request.raw)
+      if (request.log.level !== 'silent')
+        request.log.info(
+          {
+            method: request.method,
+            url: withoutSecrets(request.url),
+            status: reply.statusCode,
+            ms: Math.round(reply.elapsedTime * 10) / 10,
+            user: request.visit?.actor.account?.id,
+            from: request.ip,
+          },
+          'answered',
+        )
+      done()
+    })
     done()
-  })
-}
+  },
+  { name: 'every-request' },
+)
 
 /**
  * Builds the HTTP side of the host from the declarations of all plugins. Nothing listens yet; tests may `inject`.
@@ -183,7 +188,7 @@ export async function createApp(options: HttpOptions): Promise<App> {
   const requireSigninView = options.requireSigninView ?? (() => false)
   const facts = { ...options.facts, service, validate, requireSigninView }
   await app.register(multipart)
-  addHooks(app, options)
+  await app.register(everyRequest, { facts: options.facts })
   app.setErrorHandler((error, request, reply) => refuser.answerError(error, request, reply))
 
   const records = createRecords(options.records)
