@@ -7,6 +7,8 @@ import type { FastifyReply } from 'fastify'
 export function clientGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   const { raw } = reply
+  // It may have gone before anybody asked; then nobody tells us any more.
+  if (raw.destroyed && !raw.writableFinished) gone.abort()
   raw.once('close', () => {
     if (!raw.writableFinished) gone.abort()
   })

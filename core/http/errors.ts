@@ -67,8 +67,9 @@ export function createRefuser(rootUrl: string) {
       if (error instanceof Redirect) return redirect(reply, error.status, subpath + error.location)
       const problem = problemOf(error)
       if (problem) return write(reply, problem)
-      if (request.raw.destroyed && !request.raw.complete) {
-        request.log.info({ method: request.method }, 'the client went away while sending')
+      if (reply.raw.destroyed || (request.raw.destroyed && !request.raw.complete)) {
+        // What was done for it was broken off: no fault, unless the log says otherwise.
+        request.log.info({ err: error, method: request.method }, 'the client went away')
       } else {
         request.log.error({ err: error, method: request.method }, 'a request failed')
       }

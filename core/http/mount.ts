@@ -6,7 +6,7 @@ import type { Find } from './bind-value.ts'
 import { type CallFacts, CallOfRequest } from './call.ts'
 import { createGate, type GateFacts, type Gatekeeper } from './gate.ts'
 import { mountPath } from './mount-path.ts'
-import { bodyReader } from './read-body.ts'
+import { bodyReader, refuseCutOff } from './read-body.ts'
 import type { Visit } from './request.ts'
 import type { Route } from './route.ts'
 import type { Records, Wire } from './shapes.ts'
@@ -68,6 +68,7 @@ export function mountRoute(mounted: MountedRoute, context: MountContext): void {
       const visit = request.visit as Visit
       let result: unknown
       try {
+        refuseCutOff(request)
         const query = readQuery ? readQuery(request.query as Texts) : nothing
         const body = readBody ? await readBody(request) : nothing
         result = await handle(Object.assign(new CallOfRequest(request, reply, visit, facts, query, body), visit.found))

@@ -6,6 +6,7 @@ import { clientGone } from './client-gone.ts'
 import { problemOf } from './errors.ts'
 import { createGate, type GateFacts, type Gatekeeper } from './gate.ts'
 import { mountPath } from './mount-path.ts'
+import { refuseCutOff } from './read-body.ts'
 import type { Visit } from './request.ts'
 import type { Access, Answer, Scopes } from './route.ts'
 import { endWork } from './visit.ts'
@@ -140,6 +141,7 @@ export function mountRaw(
       async handler(request, reply) {
         const visit = request.visit as Visit
         try {
+          refuseCutOff(request)
           const { status, body, headers } = await handle(callOf(request, reply, visit, facts))
           reply.code(status ?? 200).headers(headers)
           return body === undefined ? reply.send() : reply.send(body)

@@ -9,6 +9,14 @@ import type { Shape } from './shapes.ts'
 /** Most fields of one form. */
 const maxFields = 1000
 
+/**
+ * Refuses a request whose client went away while its credentials were checked: of its body nothing comes any more, not
+ * even an end, and whoever waits for it waits for ever.
+ */
+export function refuseCutOff({ raw }: FastifyRequest): void {
+  if (raw.destroyed && !raw.complete) throw badRequest('the request body was cut off')
+}
+
 /** Reads a whole body. More than `limit` bytes are refused with 413: by what the client declares, else by count. */
 export function readAll(stream: IncomingMessage, limit: number): Promise<Buffer> {
   if (Number(stream.headers['content-length']) > limit) return Promise.reject(tooLarge())
@@ -105,8 +113,6 @@ export function bodyReader(shape: Shape, find: Find, limit: number): (request: F
     throw unprocessable('[]: Unsupported Content-Type')
   }
   return async (request) => {
-    // The client may have gone while its credentials were checked: then nothing comes any more, not even an end.
-    if (request.raw.destroyed && !request.raw.complete) throw badRequest('the request body was cut off')
     const value = await from(request)
     check(value)
     return value

@@ -80,6 +80,7 @@ export const identityMigrations: readonly Migration[] = [
         account_id bigint not null,
         title text not null,
         content text not null,
+        comment text not null default '',
         fingerprint text not null,
         created_at timestamptz not null default now(),
         last_used_at timestamptz null
@@ -100,9 +101,5 @@ export const identityMigrations: readonly Migration[] = [
       `alter table ssh_key add constraint ssh_key_account_id_foreign foreign key (account_id) references account (id) on delete cascade`,
       `alter table totp_device add constraint totp_device_account_id_foreign foreign key (account_id) references account (id) on update cascade on delete cascade`,
     ],
-  },
-  {
-    name: '0002-ssh-key-comment',
-    up: [`alter table ssh_key add column comment text not null default ''`],
   },
 ]

@@ -143,20 +143,22 @@ t.test('an unknown user takes as long as a wrong password', async (t) => {
   const room = await openIdentity(t)
   await room.user('ada')
   await room.user('robot', { kind: 'bot' })
+  // Work is measured, not time: a busy machine does not count.
   const median = async (user: string) => {
-    const times: number[] = []
+    const work: number[] = []
     for (let i = 0; i < 9; i++) {
-      const from = performance.now()
+      const from = process.cpuUsage()
       t.equal(await who(room, { authorization: basic(user, `wrong ${i}`) }), wrong)
-      times.push(performance.now() - from)
+      const { user: own, system } = process.cpuUsage(from)
+      work.push(own + system)
     }
-    return times.sort((a, b) => a - b)[4] as number
+    return work.sort((a, b) => a - b)[4] as number
   }
   await who(room, { authorization: basic('warm', 'up') })
   const known = await median('ada')
   for (const user of ['nobody', 'robot', 'no@body.org', 'not a name']) {
     const ratio = (await median(user)) / known
-    t.ok(ratio > 0.5 && ratio < 2, `${user}: ${ratio.toFixed(2)} times as long`)
+    t.ok(ratio > 0.5 && ratio < 2, `${user}: ${ratio.toFixed(2)} times the work`)
   }
 })
 

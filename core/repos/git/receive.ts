@@ -68,16 +68,15 @@ async function receive(repo: GitRepo, body: Readable, options: ReceiveOptions, c
   if (request.commands.length === 0) return
   client.use(request.capabilities)
   const push: Push = { commands: request.commands, options: request.options, atomic: request.atomic }
-  const verdicts = (await options.check(push)).map((verdict, index) =>
-    isOurs(push.commands[index]) ? hidden : verdict,
-  )
+  const checked = await options.check(push)
+  const verdicts = checked.map((verdict, index) => (isOurs(push.commands[index]) ? hidden : verdict))
   const refused = await tellRefusals(client, push, verdicts)
   const wanted = push.commands.filter(({ ref }) => !refused.has(ref))
   if (wanted.length === 0) {
     const rest = drain(reader)
     if (!options.stateful) await rest
     const results = withRefusals(push, refused)
-    if (!verdicts.some(({ accept }) => accept)) return client.report('ok', results)
+    if (!checked.some(({ accept }) => accept)) return client.report('ok', results)
     return finish(repo, results, push, 'ok', options, client)
   }
   const names = new Map(push.commands.flatMap(({ ref }, index) => nameInGit(ref, verdicts[index])))

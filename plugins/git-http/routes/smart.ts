@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { type Answer, type Approach, answer, type RawCall, type RawRoute, rawRoute } from '#core/http'
+import { type Answer, type Approach, answer, badRequest, type RawCall, type RawRoute, rawRoute } from '#core/http'
 import { git } from '#core/repos'
 import { type ForGit, type GitAction, gitAccess } from '../access.ts'
 import type { GitHttpUse } from '../needs.ts'
@@ -26,11 +26,11 @@ export function smartRoutes(use: GitHttpUse): RawRoute[] {
       access: gitAccess(use, actionAsked),
       handle: (call) => advertise(use, call),
     }),
-    serviceRoute(use, 'git-upload-pack', (repo, body, { protocol, signal }) =>
-      git.uploadPack(repo, body, { protocol, signal }),
+    serviceRoute(use, 'git-upload-pack', async (repo, body, { protocol, signal }) =>
+      git.uploadPack(repo, await heard(body), { protocol, signal }),
     ),
-    serviceRoute(use, 'git-upload-archive', (repo, body, { protocol, signal }) =>
-      git.uploadArchive(repo, body, { protocol, signal }),
+    serviceRoute(use, 'git-upload-archive', async (repo, body, { protocol, signal }) =>
+      git.uploadArchive(repo, await heard(body), { protocol, signal }),
     ),
     serviceRoute(use, 'git-receive-pack', (_, body, { protocol, call }) =>
       receivePush(use, body, { actor: call.actor, access: call.repo, protocol }),
@@ -72,6 +72,28 @@ function serviceRoute(use: GitHttpUse, service: string, serve: Serve): RawRoute 
       return answer(200, stream, { ...neverCached, 'content-type': `application/x-${service}-result` })
     },
   })
+}
+
+/** What a fetch asks for is usually a few kilobytes; up to here it is read before git is started. */
+const askedBefore = 1024 * 1024
+
+/** A question, read to its end or its first megabyte: clients that take their time hold none of git's places. */
+async function heard(body: Readable): Promise<Readable> {
+  const source: AsyncIterator<Buffer> = body.iterator({ destroyOnReturn: false })
+  const chunks: Buffer[] = []
+  for (let size = 0; size < askedBefore; ) {
+    const { done, value } = await source.next().catch(() => {
+      throw badRequest('the request body cannot be read')
+    })
+    if (done) return Readable.from(chunks, { objectMode: false })
+    chunks.push(value)
+    size += value.length
+  }
+  async function* all() {
+    yield* chunks
+    for (let next = await source.next(); !next.done; next = await source.next()) yield next.value
+  }
+  return Readable.from(all(), { objectMode: false })
 }
 
 /** The body as git means it: clients compress what is long. */
